@@ -1,0 +1,48 @@
+/** Errors as every tier's HTTP interface gives them: problem details (RFC 9457). */
+
+export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+
+/** The stable names of what can go wrong, with the status each one carries. */
+const PROBLEMS = {
+  'malformed-offer': [400, 'The SDP offer cannot be read'],
+  'unacceptable-offer': [400, 'The SDP offer asks for what this service does not do'],
+  unauthorized: [401, 'The request is not signed as it must be'],
+  'not-found': [404, 'There is nothing at this address'],
+  'call-not-found': [404, 'There is no such call'],
+  'method-not-allowed': [405, 'This address does not take that method'],
+  conflict: [409, 'The request does not fit the state of the session'],
+  'offer-too-large': [413, 'The SDP offer is too large'],
+  'unsupported-media-type': [415, 'The body must be application/sdp'],
+  internal: [500, 'Something went wrong on our side'],
+  'bad-gateway': [502, 'The cluster gave an answer that makes no sense'],
+  'no-capacity': [503, 'No cluster can take a call now'],
+  'gateway-timeout': [504, 'The cluster did not answer in time'],
+} as const;
+
+export type ProblemName = keyof typeof PROBLEMS;
+
+export interface Problem {
+  readonly type: string;
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+}
+
+/** @param detail What is wrong with this request, and where it helps, what to do about it. */
+export function problem(name: ProblemName, detail: string): Problem {
+  const [status, title] = PROBLEMS[name];
+  return { type: `urn:global-relay:problem:${name}`, title, status, detail };
+}
+
+/** The problem as an HTTP response. */
+export function problemResponse(
+  name: ProblemName,
+  detail: string,
+  headers: Record<string, string> = {},
+): Response {
+  const body = problem(name, detail);
+  return new Response(JSON.stringify(body), {
+    status: body.status,
+    headers: { ...headers, 'content-type': PROBLEM_CONTENT_TYPE },
+  });
+}

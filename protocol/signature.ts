@@ -1,0 +1,150 @@
+/**
+ * How edge and origins prove to each other who speaks: short-lived JWTs (RFC 7519), HS256 only, bound
+ * to the cluster they are for. A token that carries a request is also bound to its body and good once.
+ */
+import { createHash } from 'node:crypto';
+import { SignJWT, jwtVerify } from 'jose';
+import * as v from 'valibot';
+
+/** Seconds a token lives; clocks may differ by {@link CLOCK_TOLERANCE} seconds. */
+export const TOKEN_LIFETIME = 30;
+export const CLOCK_TOLERANCE = 5;
+
+/** Fewest bytes of a signing key: RFC 7518 §3.2 asks HS256 for as many as the hash has. */
+export const SIGNING_KEY_LENGTH = 32;
+
+const ALGORITHM = 'HS256';
+
+/** A relay address as a client sees it, an ICE host candidate. */
+export const RelayAddressSchema = v.strictObject({
+  address: v.pipe(v.string(), v.ip()),
+  port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535)),
+  transport: v.picklist(['udp', 'tcp']),
+});
+export type RelayAddress = v.InferOutput<typeof RelayAddressSchema>;
+
+const Uint16 = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff));
+const Call = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
+const RequestId = v.pipe(v.string(), v.maxLength(128));
+
+/** What the edge asks of a transceiver. */
+export const ForwardSchema = v.variant('op', [
+  v.strictObject({
+    op: v.literal('create'),
+    requestId: RequestId,
+    transceiver: Uint16,
+    call: Call,
+    tenant: v.string(),
+    /** The routed ufrag the session answers to. */
+    ufrag: v.pipe(v.string(), v.length(23)),
+    /** Milliseconds since the Unix epoch, when the ufrag expires and the session must end. */
+    expiresAt: v.number(),
+    /** The candidates of the answer, all of them. */
+    relays: v.pipe(v.array(RelayAddressSchema), v.minLength(1), v.maxLength(8)),
+  }),
+  v.strictObject({
+    op: v.literal('end'),
+    requestId: RequestId,
+    transceiver: Uint16,
+    call: Call,
+    tenant: v.string(),
+  }),
+]);
+export type Forward = v.InferOutput<typeof ForwardSchema>;
+
+/** What a transceiver proves when it joins its cluster's roster. */
+export const RosterJoinSchema = v.strictObject({ op: v.literal('join'), transceiver: Uint16 });
+export type RosterJoin = v.InferOutput<typeof RosterJoinSchema>;
+
+/** A token that is not good; the message says why and is safe to show to the peer. */
+export class SignatureError extends Error {
+  override readonly name = 'SignatureError';
+}
+
+/** Reads a signing key in base64, at least 32 bytes. @throws Error that says how one is made. */
+export function parseSigningKey(text: string): Uint8Array {
+  const key = new Uint8Array(Buffer.from(text, 'base64'));
+  if (key.length < SIGNING_KEY_LENGTH) {
+    throw new Error('A signing key is 32 bytes in base64; make one with: openssl rand -base64 32');
+  }
+  return key;
+}
+
+/**
+ * @param cluster Id of the cluster the token is for.
+ * @param body What the token signs besides itself: the request's body, empty when it has none.
+ */
+export async function sign(
+  key: Uint8Array,
+  cluster: number,
+  claims: Forward | RosterJoin,
+  body = '',
+): Promise<string> {
+  return new SignJWT({ claims, digest: digestOf(body) })
+    .setProtectedHeader({ alg: ALGORITHM })
+    .setAudience(audienceOf(cluster))
+    .setIssuedAt()
+    .setExpirationTime(`${TOKEN_LIFETIME} s`)
+    .setJti(crypto.randomUUID())
+    .sign(key);
+}
+
+/** Verifies tokens for one cluster and remembers each until it expires, so that none works twice. */
+export class SignatureVerifier {
+  readonly #key: Uint8Array;
+  readonly #cluster: number;
+  readonly #used = new Map<string, number>();
+
+  constructor(key: Uint8Array, cluster: number) {
+    this.#key = key;
+    this.#cluster = cluster;
+  }
+
+  /** @throws SignatureError */
+  async verify<S extends typeof ForwardSchema | typeof RosterJoinSchema>(
+    token: string,
+    schema: S,
+    body = '',
+  ): Promise<v.InferOutput<S>> {
+    const payload = await this.#payload(token);
+    if (payload.digest !== digestOf(body)) throw new SignatureError('the body was not signed');
+    const claims = v.safeParse(schema, payload.claims);
+    if (!claims.success) throw new SignatureError('the claims are not those of this request');
+    if (!payload.jti || !payload.exp) throw new SignatureError('the token lacks jti or exp');
+    this.#useOnce(payload.jti, payload.exp);
+    return claims.output;
+  }
+
+  async #payload(token: string) {
+    try {
+      const { payload } = await jwtVerify(token, this.#key, {
+        algorithms: [ALGORITHM],
+        audience: audienceOf(this.#cluster),
+        clockTolerance: CLOCK_TOLERANCE,
+        maxTokenAge: TOKEN_LIFETIME + CLOCK_TOLERANCE,
+      });
+      return payload;
+    } catch (error) {
+      throw new SignatureError(error instanceof Error ? error.message : 'not a token');
+    }
+  }
+
+  #useOnce(jti: string, expiry: number): void {
+    const now = Date.now() / 1000;
+    // A Map keeps insertion order, and lifetimes are equal, so the oldest tokens stand first.
+    for (const [id, until] of this.#used) {
+      if (until > now) break;
+      this.#used.delete(id);
+    }
+    if (this.#used.has(jti)) throw new SignatureError('the token was used before');
+    this.#used.set(jti, expiry + CLOCK_TOLERANCE);
+  }
+}
+
+function audienceOf(cluster: number): string {
+  return `cluster:${cluster}`;
+}
+
+function digestOf(body: string): string {
+  return createHash('sha256').update(body).digest('base64url');
+}
