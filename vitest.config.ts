@@ -1,0 +1,60 @@
+/** Three kinds of tests: units in Node, units in workerd, and whole systems. */
+import { cloudflareTest } from '@cloudflare/vitest-plugin';
+import { defineConfig } from 'vitest/config';
+import { ClosingLine } from './test/closing-line.ts';
+
+// Miniflare would fetch a request.cf from the network otherwise.
+process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
+process.env.WRANGLER_SEND_METRICS = 'false';
+process.env.WRANGLER_HIDE_BANNER = 'true';
+
+/** Milliseconds a test of the whole system may take before it counts as hung. */
+const SYSTEM_TIMEOUT = 120_000;
+
+/** Keys of tests in workerd; a deployment has its own as secrets. */
+const TEST_SECRETS = {
+  ROUTING_KEYS: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
+  SIGNING_KEY: Buffer.alloc(32, 'signing').toString('base64'),
+};
+
+export default defineConfig({
+  test: {
+    reporters: ['default', new ClosingLine()],
+    projects: [
+      {
+        test: {
+          name: 'node',
+          environment: 'node',
+          include: ['{protocol,regions,origin,local}/**/*.test.ts', 'workers/**/*.node.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: { bindings: TEST_SECRETS },
+          }),
+        ],
+        test: {
+          name: 'workerd',
+          include: ['{protocol,workers}/**/*.test.ts'],
+          exclude: ['**/*.node.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'system',
+          environment: 'node',
+          include: ['test/**/*.test.ts'],
+          testTimeout: SYSTEM_TIMEOUT,
+          hookTimeout: SYSTEM_TIMEOUT,
+          // Each file starts the whole system with real browsers; two at once would starve each other.
+          fileParallelism: false,
+          sequence: { groupOrder: 1 },
+        },
+      },
+    ],
+  },
+});
