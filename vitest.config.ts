@@ -7,6 +7,8 @@ import { ClosingLine } from './test/closing-line.ts';
 process.env.CLOUDFLARE_CF_FETCH_ENABLED = 'false';
 process.env.WRANGLER_SEND_METRICS = 'false';
 process.env.WRANGLER_HIDE_BANNER = 'true';
+// Required secrets come from TEST_SECRETS, of which its warning knows nothing.
+process.env.WRANGLER_LOG = 'error';
 
 /** Milliseconds a test of the whole system may take before it counts as hung. */
 const SYSTEM_TIMEOUT = 120_000;

@@ -3,10 +3,17 @@ import ipaddr from 'ipaddr.js';
 
 export const ADDRESS_LENGTH = 16;
 
-/** @throws Error when `text` is not an IPv4 or IPv6 address. */
+/**
+ * @param text IPv6, or IPv4 in its four decimal parts; a zone (`%eth0`) is left out.
+ * @throws Error when `text` is neither.
+ */
 export function parseAddress(text: string): Uint8Array {
+  // The library alone would read `1` and `010.0.0.1` too, as the C library once did.
+  if (!ipaddr.IPv6.isValid(text) && !ipaddr.IPv4.isValidFourPartDecimal(text)) {
+    throw new Error(`${JSON.stringify(text)} is not an IPv4 or IPv6 address`);
+  }
   const address = ipaddr.parse(text);
-  const v6 = address.kind() === 'ipv4' ? (address as ipaddr.IPv4).toIPv4MappedAddress() : address;
+  const v6 = address instanceof ipaddr.IPv4 ? address.toIPv4MappedAddress() : address;
   return Uint8Array.from(v6.toByteArray());
 }
 

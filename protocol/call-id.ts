@@ -7,6 +7,7 @@
  * HKDF-SHA-256 (RFC 5869) derives from the routing key.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { requireInteger } from './integer.ts';
 import type { RoutingKey } from './routing-keys.ts';
 
 /** Longest tenant name, in bytes of UTF-8. */
@@ -47,6 +48,8 @@ export class CallIdCodec {
    */
   seal(ref: CallRef, iv: Uint8Array = randomBytes(IV_LENGTH)): string {
     const tenant = Buffer.from(ref.tenant, 'utf8');
+    requireInteger('cluster', ref.cluster, 1, 0xffff);
+    requireInteger('transceiver', ref.transceiver, 0, 0xffff);
     if (!CALL_HEX.test(ref.call)) throw new RangeError('call must be 32 hexadecimal digits');
     if (tenant.length > MAX_TENANT_BYTES) {
       throw new RangeError(`tenant must be at most ${MAX_TENANT_BYTES} bytes`);

@@ -203,7 +203,7 @@ export function clusterRoutes(
 }
 
 function regionsById(footprint: Footprint): [string, Region][] {
-  return Object.entries(footprint).sort(([, a], [, b]) => a.id - b.id);
+  return Object.entries(footprint).toSorted(([, a], [, b]) => a.id - b.id);
 }
 
 function endpointsOf(endpoints: Readonly<Record<string, RegionEndpoints>>, name: string) {

@@ -41,8 +41,7 @@ export function problemResponse(
   headers: Record<string, string> = {},
 ): Response {
   const body = problem(name, detail);
-  return new Response(JSON.stringify(body), {
-    status: body.status,
-    headers: { ...headers, 'content-type': PROBLEM_CONTENT_TYPE },
-  });
+  const all = new Headers(headers);
+  all.set('content-type', PROBLEM_CONTENT_TYPE);
+  return new Response(JSON.stringify(body), { status: body.status, headers: all });
 }

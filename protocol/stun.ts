@@ -38,7 +38,8 @@ export function readStun(
   start = 0,
   end = packet.length,
 ): StunMessage | undefined {
-  if (end - start < STUN_HEADER_LENGTH || packet[start]! > 0x3f) return undefined;
+  if (start < 0 || end > packet.length || end - start < STUN_HEADER_LENGTH) return undefined;
+  if (packet[start]! > 0x3f) return undefined;
   const view = new DataView(packet.buffer, packet.byteOffset + start, end - start);
   const length = view.getUint16(2);
   if (view.getUint32(4) !== STUN_MAGIC_COOKIE) return undefined;

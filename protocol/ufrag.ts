@@ -14,6 +14,7 @@ import {
   type Cipheriv,
   type Decipheriv,
 } from 'node:crypto';
+import { requireInteger } from './integer.ts';
 import type { RoutingKey } from './routing-keys.ts';
 
 /** Characters in a routed ufrag. */
@@ -60,7 +61,7 @@ const EXPIRED: OpenedUfrag = { ok: false, reason: 'expired' };
 export class UfragCodec {
   readonly #sealingKeyId: string;
   readonly #cipher: Cipheriv;
-  readonly #deciphers = new Array<Decipheriv | undefined>(256).fill(undefined);
+  readonly #deciphers = Array.from<Decipheriv | undefined>({ length: 256 });
   readonly #block = new Uint8Array(BLOCK_LENGTH);
 
   /** @param keys One or two keys; the first one seals. */
@@ -132,11 +133,5 @@ export class UfragCodec {
       }
     }
     return bits === 0;
-  }
-}
-
-function requireInteger(name: string, value: number, min: number, max: number): void {
-  if (!Number.isInteger(value) || value < min || value > max) {
-    throw new RangeError(`${name} must be a whole number from ${min} to ${max}, not ${value}`);
   }
 }

@@ -1,0 +1,26 @@
+import { describe, expect, test } from 'vitest';
+import { problem, problemResponse } from './problem.ts';
+
+describe('problems', () => {
+  test('carry type, title, status and detail', () => {
+    expect(problem('no-capacity', 'all 3 clusters are full')).toEqual({
+      type: 'urn:global-relay:problem:no-capacity',
+      title: 'No cluster can take a call now',
+      status: 503,
+      detail: 'all 3 clusters are full',
+    });
+  });
+
+  test('answer as application/problem+json with the headers of the caller', async () => {
+    const response = problemResponse('no-capacity', 'full', { 'Retry-After': '2' });
+    expect(response.status).toBe(503);
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('retry-after')).toBe('2');
+    expect(await response.json()).toEqual(problem('no-capacity', 'full'));
+  });
+
+  test('keep their content type, however the caller spells his own', () => {
+    const response = problemResponse('internal', 'x', { 'Content-Type': 'text/html' });
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+  });
+});
