@@ -37,33 +37,3 @@ export function readCandidates(sdp) {
   );
   return [...new Set(found)];
 }
-
-/** A call that the edge or the browser refused, with words for the person who pressed the button. */
-export class CallError extends Error {
-  /**
-   * @param {string} title What went wrong.
-   * @param {string} detail What to do about it, or what the edge says.
-   */
-  constructor(title, detail) {
-    super(title);
-    this.name = 'CallError';
-    this.detail = detail;
-  }
-}
-
-/**
- * @param {Response} response One that is not 201.
- * @returns {Promise<CallError>} Its problem details (RFC 9457), when it has any.
- */
-export async function readProblem(response) {
-  const text = await response.text();
-  try {
-    const { title, detail } = JSON.parse(text);
-    if (typeof title === 'string') {
-      return new CallError(title, `${detail ?? ''} (HTTP ${response.status})`.trim());
-    }
-  } catch {
-    // Not JSON: an answer of something in between, told by its status alone.
-  }
-  return new CallError('The edge did not take the call', `HTTP ${response.status}`);
-}

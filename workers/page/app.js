@@ -84,7 +84,7 @@ function show(shown) {
   if (!ongoing) showLevels(0, 0);
 }
 
-/** @param {import('./answer.js').CallError | undefined} error */
+/** @param {import('./call-error.js').CallError | undefined} error */
 function showError(error) {
   setText('error-title', error?.message ?? '');
   setText('error-detail', error?.detail ?? '');

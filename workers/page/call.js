@@ -1,11 +1,6 @@
 /** One call: microphone in, an offer to the edge, its answer, audio out. Knows nothing of the page. */
-import {
-  CallError,
-  readCandidates,
-  readProblem,
-  readRelayPath,
-  readServerTiming,
-} from './answer.js';
+import { readCandidates, readRelayPath, readServerTiming } from './answer.js';
+import { CallError, asCallError, readProblem } from './call-error.js';
 import { Echo } from './echo.js';
 import { placeHeaders } from './places.js';
 import { summarize } from './stats.js';
@@ -269,35 +264,4 @@ export class Call extends EventTarget {
   #changed() {
     this.dispatchEvent(new Event('change'));
   }
-}
-
-/**
- * @param {unknown} error
- * @returns {CallError}
- */
-function asCallError(error) {
-  if (error instanceof CallError) return error;
-  const name = error instanceof Error ? error.name : '';
-  if (name === 'NotAllowedError') {
-    return new CallError(
-      'The microphone is blocked',
-      'Allow it for this page, in the bar where the address stands, and press Talk again.',
-    );
-  }
-  if (name === 'NotFoundError') {
-    return new CallError('There is no microphone', 'Plug one in and press Talk again.');
-  }
-  if (name === 'TypeError' && !navigator.mediaDevices) {
-    return new CallError(
-      'The microphone needs a safe page',
-      'Open this page by https or localhost.',
-    );
-  }
-  if (name === 'TypeError') {
-    return new CallError('The edge cannot be reached', 'Is it running? Is this machine online?');
-  }
-  return new CallError(
-    'The call did not start',
-    error instanceof Error ? error.message : String(error),
-  );
 }
