@@ -13,6 +13,7 @@ const PROBLEMS = {
   conflict: [409, 'The request does not fit the state of the session'],
   'offer-too-large': [413, 'The SDP offer is too large'],
   'unsupported-media-type': [415, 'The body must be application/sdp'],
+  'upgrade-required': [426, 'This address takes WebSocket upgrades only'],
   internal: [500, 'Something went wrong on our side'],
   'bad-gateway': [502, 'The cluster gave an answer that makes no sense'],
   'no-capacity': [503, 'No cluster can take a call now'],

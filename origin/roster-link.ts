@@ -1,0 +1,141 @@
+/** A transceiver's link to its cluster's roster at the edge: it says every moment what it can take. */
+import type { Logger } from 'pino';
+import { WebSocket } from 'ws';
+import { ROSTER_DEAD, ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
+import { sign } from '../protocol/signature.ts';
+
+/** Milliseconds before the first new attempt after a lost link; doubles with every failure. */
+export const FIRST_BACKOFF = 100;
+
+/** Milliseconds between attempts at most, so that a roster that comes back is found soon. */
+export const LAST_BACKOFF = 5_000;
+
+/** Milliseconds a link stays open after a close was asked for before it is cut. */
+const CLOSE_PATIENCE = 1_000;
+
+export interface RosterLinkOptions {
+  /** Base URL of the edge, http or https. */
+  readonly edge: string;
+  readonly cluster: number;
+  readonly signingKey: Uint8Array;
+  readonly transceiver: number;
+  /** What to report; called on connect and at each heartbeat. */
+  readonly report: () => TransceiverReport;
+  readonly log: Logger;
+}
+
+export interface RosterLink {
+  /** True while the roster takes reports. */
+  readonly connected: boolean;
+  /** Leaves the roster. Never fails. */
+  close(): Promise<void>;
+}
+
+/**
+ * Joins the roster and keeps joining for as long as it takes. Never throws: a transceiver serves its
+ * calls whether or not the edge can be reached.
+ */
+export function startRosterLink(options: RosterLinkOptions): RosterLink {
+  return new ReconnectingLink(options);
+}
+
+class ReconnectingLink implements RosterLink {
+  readonly #options: RosterLinkOptions;
+  readonly #url: string;
+  #socket: WebSocket | undefined;
+  #heartbeat: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #failures = 0;
+  #warned = false;
+  #closed = false;
+  #answered = true;
+
+  constructor(options: RosterLinkOptions) {
+    this.#options = options;
+    const base = options.edge.replace(/^http/, 'ws').replace(/\/$/, '');
+    this.#url = `${base}/v1/roster/${options.cluster}`;
+    void this.#connect();
+  }
+
+  get connected(): boolean {
+    return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    clearInterval(this.#heartbeat);
+    const socket = this.#socket;
+    if (!socket || socket.readyState === WebSocket.CLOSED) return;
+    await new Promise<void>((resolve) => {
+      const cut = setTimeout(() => socket.terminate(), CLOSE_PATIENCE);
+      socket.once('close', () => {
+        clearTimeout(cut);
+        resolve();
+      });
+      socket.close(1000);
+    });
+  }
+
+  async #connect(): Promise<void> {
+    const { cluster, signingKey, transceiver } = this.#options;
+    const token = await sign(signingKey, cluster, { op: 'join', transceiver });
+    if (this.#closed) return;
+    const socket = new WebSocket(this.#url, {
+      headers: { authorization: `Bearer ${token}` },
+      handshakeTimeout: ROSTER_DEAD,
+      perMessageDeflate: false,
+    });
+    this.#socket = socket;
+    let reason: string | undefined;
+    socket.on('open', () => this.#joined(socket));
+    socket.on('message', () => (this.#answered = true));
+    socket.on('unexpected-response', (request, response) => {
+      reason = `the edge answered ${response.statusCode}`;
+      response.resume();
+      request.destroy();
+      socket.terminate();
+    });
+    socket.on('error', (error) => (reason ??= error.message));
+    socket.on('close', (code, text) => this.#lost(reason ?? `${code} ${text.toString()}`.trim()));
+  }
+
+  #joined(socket: WebSocket): void {
+    this.#options.log.info({ url: this.#url }, 'joined the roster');
+    this.#warned = false;
+    this.#answered = true;
+    this.#send(socket);
+    this.#heartbeat = setInterval(() => this.#beat(socket), ROSTER_HEARTBEAT);
+  }
+
+  #beat(socket: WebSocket): void {
+    // A peer that vanished without a word shows only in this: it answers no ping.
+    if (!this.#answered) {
+      socket.terminate();
+      return;
+    }
+    this.#answered = false;
+    this.#failures = 0;
+    socket.send('ping');
+    this.#send(socket);
+  }
+
+  #send(socket: WebSocket): void {
+    socket.send(JSON.stringify(this.#options.report()));
+  }
+
+  #lost(reason: string): void {
+    clearInterval(this.#heartbeat);
+    if (this.#closed) return;
+    if (!this.#warned) {
+      this.#warned = true;
+      this.#options.log.warn(
+        { url: this.#url, reason },
+        'out of the roster: no new calls come here until the edge can be reached; trying on',
+      );
+    }
+    const backoff = Math.min(LAST_BACKOFF, FIRST_BACKOFF * 2 ** this.#failures++);
+    // Half of it at random, so that a fleet that lost its edge does not come back as one.
+    this.#retry = setTimeout(() => void this.#connect(), backoff * (0.5 + Math.random() / 2));
+  }
+}

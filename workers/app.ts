@@ -1,0 +1,71 @@
+/** The edge's routes. */
+import { Hono } from 'hono';
+import { cors } from 'hono/cors';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import { requestId } from 'hono/request-id';
+import { problemResponse } from '../protocol/problem.ts';
+import { emptyCall, endCall, limitOffer, requireSdp, startCall } from './calls.ts';
+import type { EdgeContext, EdgeEnv } from './edge.ts';
+import { FootprintUnavailable } from './footprint-reader.ts';
+import { joinRoster } from './join.ts';
+import { where } from './where.ts';
+
+/** Characters of the longest request id taken over from a client. */
+const MAX_REQUEST_ID = 128;
+
+/** Seconds a browser may remember what CORS allows. */
+const CORS_MAX_AGE = 86_400;
+
+const RETRY_AFTER = '5';
+
+export const app = new Hono<EdgeEnv>();
+
+app.use(requestId({ limitLength: MAX_REQUEST_ID }));
+app.use('/v1/calls', async (context, next) => {
+  if (context.req.method === 'OPTIONS') context.header('accept-post', 'application/sdp');
+  await next();
+});
+app.use(
+  cors({
+    origin: '*',
+    allowMethods: ['GET', 'POST', 'DELETE', 'OPTIONS'],
+    allowHeaders: ['authorization', 'content-type', 'if-match', 'x-request-id'],
+    exposeHeaders: ['location', 'etag', 'link', 'server-timing', 'relay-path', 'x-request-id'],
+    maxAge: CORS_MAX_AGE,
+  }),
+);
+app.use(
+  methodNotAllowed({
+    app,
+    onMethodNotAllowed: (context, methods) => {
+      const allow = methods.join(', ');
+      const detail = `${context.req.method} does nothing here; this takes ${allow}.`;
+      return problemResponse('method-not-allowed', detail, { allow });
+    },
+  }),
+);
+
+app.post('/v1/calls', requireSdp, limitOffer, startCall);
+app.get('/v1/calls', emptyCall);
+app.delete('/v1/calls/:id', endCall);
+app.get('/v1/calls/:id', emptyCall);
+app.get('/v1/where', where);
+app.get('/v1/roster/:cluster', joinRoster);
+app.get('/healthz', (context) => context.json({ status: 'ok' }));
+
+app.notFound((context) => {
+  const detail = `There is nothing at ${new URL(context.req.url).pathname.slice(0, 128)}.`;
+  return problemResponse('not-found', detail);
+});
+app.onError((error, context) => fault(error, context));
+
+/** What is wrong is told in the log; a client learns only what concerns it. */
+function fault(error: Error, context: EdgeContext): Response {
+  const id = context.get('requestId');
+  console.error({ message: error.message, requestId: id, name: error.name, stack: error.stack });
+  if (error instanceof FootprintUnavailable && !error.malformed) {
+    const headers = { 'retry-after': RETRY_AFTER };
+    return problemResponse('no-capacity', 'The edge knows of no region yet.', headers);
+  }
+  return problemResponse('internal', `It has been logged as request ${id}.`);
+}

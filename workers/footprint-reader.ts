@@ -1,0 +1,69 @@
+/** The steering table as requests read it: from the isolate, parsed once per refresh. */
+import * as v from 'valibot';
+import { SteeringTableSchema } from '../protocol/footprint.ts';
+import { RefreshingCache } from './refreshing-cache.ts';
+import { steeringIndex, type SteeringIndex } from './steering.ts';
+
+/** The table's key in the FOOTPRINT namespace. */
+export const STEERING_KEY = 'steering';
+
+/** Milliseconds after which a new table is looked for; a change of the footprint shows this late. */
+export const FOOTPRINT_FRESH = 10_000;
+
+/** Seconds the colo keeps what it read from KV; the least that KV takes. */
+const KV_CACHE_TTL = 30;
+
+const HOW = `Write it with: wrangler kv key put --binding FOOTPRINT ${STEERING_KEY} --path steering.json`;
+
+/** There is no table, or none that can be read; the message says what to do. */
+export class FootprintUnavailable extends Error {
+  override readonly name = 'FootprintUnavailable';
+  readonly malformed: boolean;
+
+  constructor(message: string, malformed: boolean) {
+    super(`${message} ${HOW}`);
+    this.malformed = malformed;
+  }
+}
+
+// A table that once was good beats none, however long the store is away.
+const cache = new RefreshingCache<SteeringIndex>({ fresh: FOOTPRINT_FRESH, stale: Infinity });
+
+/** @throws FootprintUnavailable when there was never a good table in this isolate. */
+export function readFootprint(
+  namespace: KVNamespace,
+  background: (work: Promise<unknown>) => void,
+): Promise<SteeringIndex> {
+  return cache.get(
+    () => load(namespace),
+    background,
+    (error) =>
+      console.error({ message: 'the steering table stays as it was', error: String(error) }),
+  );
+}
+
+async function load(namespace: KVNamespace): Promise<SteeringIndex> {
+  const text = await namespace.get(STEERING_KEY, { cacheTtl: KV_CACHE_TTL });
+  if (text === null) {
+    throw new FootprintUnavailable('The steering table is missing from KV.', false);
+  }
+  return parseSteering(text);
+}
+
+/** @throws FootprintUnavailable */
+export function parseSteering(text: string): SteeringIndex {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new FootprintUnavailable('The steering table in KV is not JSON.', true);
+  }
+  const result = v.safeParse(SteeringTableSchema, json);
+  if (result.success) return steeringIndex(result.output);
+  const [issue] = result.issues;
+  const where = v.getDotPath(issue) ?? 'the table';
+  throw new FootprintUnavailable(
+    `The steering table in KV does not fit at ${where}: ${issue.message}.`,
+    true,
+  );
+}

@@ -1,0 +1,46 @@
+/** The headers that tell a client what was done for its call, and how long it took. */
+
+/** Times stages of a request for Server-Timing (W3C). Equal names add up. */
+export class StageTimings {
+  readonly #durations = new Map<string, number>();
+
+  /** @param duration Milliseconds. */
+  add(stage: string, duration: number): void {
+    this.#durations.set(stage, (this.#durations.get(stage) ?? 0) + duration);
+  }
+
+  async measure<T>(stage: string, work: () => T | Promise<T>): Promise<T> {
+    const start = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.add(stage, performance.now() - start);
+    }
+  }
+
+  toString(): string {
+    const entries = [...this.#durations].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
+    return entries.join(', ');
+  }
+}
+
+/** What Relay-Path tells: by which colo, cluster and relays a call goes. */
+export interface RelayPath {
+  readonly colo: string | undefined;
+  /** Region of the session's cluster. */
+  readonly cluster: string;
+  /** Region of the relays in the answer. */
+  readonly ingress: string;
+  readonly transceiver: number;
+}
+
+/** A dictionary of strings and one integer (RFC 9651 §3.2). */
+export function relayPath({ colo, cluster, ingress, transceiver }: RelayPath): string {
+  const known = typeof colo === 'string' && /^[A-Z]{3}$/.test(colo);
+  return [
+    ...(known ? [`colo="${colo}"`] : []),
+    `cluster="${cluster}"`,
+    `ingress="${ingress}"`,
+    `transceiver=${transceiver}`,
+  ].join(', ');
+}

@@ -1,0 +1,104 @@
+/** A cluster's roster: which of its transceivers live and what they can take. One object per cluster. */
+import { DurableObject } from 'cloudflare:workers';
+import * as v from 'valibot';
+import { problemResponse } from '../protocol/problem.ts';
+import {
+  ROSTER_DEAD,
+  TransceiverReportSchema,
+  type RosterEntry,
+  type TransceiverReport,
+} from '../protocol/roster.ts';
+import { RosterJoinSchema, SignatureError, SignatureVerifier } from '../protocol/signature.ts';
+import { edgeKeys } from './keys.ts';
+
+/** Characters of the longest report; a true one has about eighty. */
+export const MAX_REPORT_LENGTH = 1024;
+
+/** WebSocket close codes (RFC 6455 §7.4). */
+const POLICY_VIOLATION = 1008;
+const REPLACED = 4000;
+
+/** What survives hibernation, with the socket it belongs to. */
+interface Attachment {
+  readonly transceiver: number;
+  readonly entry?: RosterEntry;
+}
+
+/**
+ * State is only the open sockets and what is attached to them, so there is nothing to store, and an
+ * object that was moved or evicted is whole again one heartbeat after its transceivers come back.
+ */
+export class Roster extends DurableObject<Env> {
+  #verifier: SignatureVerifier | undefined;
+
+  constructor(context: DurableObjectState, env: Env) {
+    super(context, env);
+    // Answered without waking the object; the transceiver learns from it that its link is whole.
+    context.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'));
+  }
+
+  /** A transceiver joins: a WebSocket upgrade with a signed token that names it. */
+  override async fetch(request: Request): Promise<Response> {
+    const token = /^Bearer ([\w.-]+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
+    if (!token) return problemResponse('unauthorized', 'Join with a signed bearer token.');
+    let transceiver: number;
+    try {
+      this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKey, this.#cluster());
+      ({ transceiver } = await this.#verifier.verify(token, RosterJoinSchema));
+    } catch (error) {
+      if (!(error instanceof SignatureError)) throw error;
+      return problemResponse('unauthorized', `The token is not good: ${error.message}.`);
+    }
+    const { 0: client, 1: server } = new WebSocketPair();
+    const tag = String(transceiver);
+    for (const old of this.ctx.getWebSockets(tag)) old.close(REPLACED, 'joined again');
+    this.ctx.acceptWebSocket(server, [tag]);
+    server.serializeAttachment({ transceiver } satisfies Attachment);
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    const { transceiver } = attachmentOf(socket);
+    const report = readReport(message);
+    if (!report) {
+      socket.close(POLICY_VIOLATION, 'that is no report');
+    } else if (report.transceiver !== transceiver) {
+      socket.close(POLICY_VIOLATION, `joined as ${transceiver}`);
+    } else {
+      const entry = { ...report, seenAt: Date.now() };
+      socket.serializeAttachment({ transceiver, entry } satisfies Attachment);
+    }
+  }
+
+  /** Transceivers that reported lately, in the order of their ids. */
+  snapshot(): RosterEntry[] {
+    const dead = Date.now() - ROSTER_DEAD;
+    return this.ctx
+      .getWebSockets()
+      .filter((socket) => socket.readyState === WebSocket.OPEN)
+      .map((socket) => attachmentOf(socket).entry)
+      .filter((entry) => entry !== undefined)
+      .filter(({ seenAt }) => seenAt > dead)
+      .toSorted((a, b) => a.transceiver - b.transceiver);
+  }
+
+  /** The object is named for its cluster. */
+  #cluster(): number {
+    return Number(this.ctx.id.name);
+  }
+}
+
+function attachmentOf(socket: WebSocket): Attachment {
+  const attachment: Attachment = socket.deserializeAttachment();
+  return attachment;
+}
+
+function readReport(message: string | ArrayBuffer): TransceiverReport | undefined {
+  if (typeof message !== 'string' || message.length > MAX_REPORT_LENGTH) return undefined;
+  try {
+    const result = v.safeParse(TransceiverReportSchema, JSON.parse(message));
+    return result.success ? result.output : undefined;
+  } catch {
+    return undefined;
+  }
+}
