@@ -1,0 +1,200 @@
+/** The portable I/O back end, on node:dgram: one event a packet in, one call a datagram out. */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { isIP } from 'node:net';
+import type { TrunkAddress } from '../../protocol/footprint.ts';
+import { AddressCache } from './address-cache.ts';
+import { MAX_LISTENERS, type IoOptions, type IoStats, type RelayIo } from './io.ts';
+import { PacketBatch, TRUNK_SOCKET } from './packet-batch.ts';
+import { TrunkOutbox } from './trunk-outbox.ts';
+
+/** Bytes asked for each socket's buffers; a system grants what its limits allow. */
+const SOCKET_BUFFER = 8 * 1024 * 1024;
+const SMALLEST_SOCKET_BUFFER = 256 * 1024;
+
+/** Packets handled at a time; one turn of the event loop seldom brings more. */
+const BATCH_SIZE = 64;
+
+/** Opens the sockets; see {@link RelayIo}. */
+export async function openDgramIo(options: IoOptions): Promise<RelayIo> {
+  if (options.listeners.length > MAX_LISTENERS) {
+    throw new Error(`A relay has at most ${MAX_LISTENERS} listeners; give each cluster its own.`);
+  }
+  const wanted = [...options.listeners, options.trunk];
+  const opened = await Promise.allSettled(wanted.map(openSocket));
+  const sockets = opened.filter((one) => one.status === 'fulfilled').map((one) => one.value);
+  const failure = opened.find((one) => one.status === 'rejected');
+  if (failure) {
+    await Promise.all(sockets.map(closeSocket));
+    throw failure.reason;
+  }
+  return new DgramIo(sockets.slice(0, -1), sockets.at(-1)!);
+}
+
+class DgramIo implements RelayIo {
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  readonly #publicSockets: readonly Socket[];
+  readonly #trunkSocket: Socket;
+  readonly #addresses = new AddressCache();
+  readonly #batch = new PacketBatch(BATCH_SIZE);
+  readonly #outbox = new TrunkOutbox((datagram, address, addressAt, port) =>
+    this.#send(this.#trunkSocket, datagram, address, addressAt, port),
+  );
+  #onBatch: (batch: PacketBatch) => void = () => {};
+  #scheduled = false;
+  #closed = false;
+  #oversized = 0;
+  #sendErrors = 0;
+
+  constructor(publicSockets: readonly Socket[], trunkSocket: Socket) {
+    this.#publicSockets = publicSockets;
+    this.#trunkSocket = trunkSocket;
+    this.listeners = publicSockets.map(boundAddress);
+    this.trunk = boundAddress(trunkSocket);
+    for (const socket of [...publicSockets, trunkSocket]) {
+      socket.on('error', () => {
+        this.#sendErrors++;
+      });
+    }
+  }
+
+  start(onBatch: (batch: PacketBatch) => void): void {
+    this.#onBatch = onBatch;
+    this.#publicSockets.forEach((socket, listener) => this.#receiveFrom(socket, listener));
+    this.#receiveFrom(this.#trunkSocket, TRUNK_SOCKET);
+  }
+
+  sendPublic(
+    listener: number,
+    data: Uint8Array,
+    start: number,
+    end: number,
+    address: Uint8Array,
+    addressAt: number,
+    port: number,
+  ): void {
+    // The system may take the bytes later, so it gets a copy; a Buffer's own slice would be a view.
+    const datagram = Uint8Array.prototype.slice.call(data, start, end);
+    this.#send(this.#publicSockets[listener]!, datagram, address, addressAt, port);
+  }
+
+  sendTrunk(
+    data: Uint8Array,
+    start: number,
+    end: number,
+    address: Uint8Array,
+    addressAt: number,
+    port: number,
+  ): void {
+    this.#outbox.add(data, start, end, address, addressAt, port);
+  }
+
+  flush(): void {
+    this.#outbox.flush();
+  }
+
+  stats(): IoStats {
+    return { oversized: this.#oversized, sendErrors: this.#sendErrors };
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await Promise.all([...this.#publicSockets, this.#trunkSocket].map(closeSocket));
+  }
+
+  #receiveFrom(socket: Socket, index: number): void {
+    socket.on('message', (packet, { address, port }) => {
+      const source = this.#addresses.bytesOf(address);
+      if (!this.#batch.push(packet, source, port, index)) {
+        this.#oversized++;
+      } else if (this.#batch.full) {
+        this.#deliver();
+      } else if (!this.#scheduled) {
+        this.#scheduled = true;
+        // Runs once this turn's packets are all in, still before the loop waits again.
+        setImmediate(() => {
+          this.#scheduled = false;
+          this.#deliver();
+        });
+      }
+    });
+  }
+
+  #deliver(): void {
+    if (this.#closed || this.#batch.count === 0) return;
+    this.#onBatch(this.#batch);
+    this.#batch.count = 0;
+  }
+
+  #send(
+    socket: Socket,
+    datagram: Uint8Array,
+    address: Uint8Array,
+    addressAt: number,
+    port: number,
+  ): void {
+    if (this.#closed) return;
+    if (port === 0) this.#sendErrors++;
+    else socket.send(datagram, port, this.#addresses.textOf(address, addressAt), this.#countError);
+  }
+
+  readonly #countError = (error: Error | null): void => {
+    if (error) this.#sendErrors++;
+  };
+}
+
+async function openSocket({ address, port }: TrunkAddress): Promise<Socket> {
+  const family = isIP(address);
+  if (family === 0) throw new Error(`"${address}" is not an IP address; a relay binds to one.`);
+  const socket = createSocket({
+    type: family === 4 ? 'udp4' : 'udp6',
+    // An IPv6 socket must not also take IPv4 packets: there is a listener of its own for them.
+    ipv6Only: family === 6,
+    lookup: (host, _options, callback) => callback(null, host, family),
+  });
+  try {
+    socket.bind(port, address);
+    await once(socket, 'listening');
+  } catch (error) {
+    await closeSocket(socket);
+    throw bindError(error, address, port);
+  }
+  growBuffer((size) => socket.setRecvBufferSize(size));
+  growBuffer((size) => socket.setSendBufferSize(size));
+  return socket;
+}
+
+function bindError(error: unknown, address: string, port: number): Error {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const advice =
+    code === 'EADDRINUSE'
+      ? 'another process has it; end that one or choose another port'
+      : code === 'EADDRNOTAVAIL'
+        ? 'this machine does not have the address; choose one that it has'
+        : code === 'EACCES'
+          ? 'this user may not bind it; choose a port from 1024 up'
+          : String(error);
+  return new Error(`Cannot bind UDP ${address} port ${port}: ${advice}.`, { cause: error });
+}
+
+function growBuffer(set: (size: number) => void): void {
+  for (let size = SOCKET_BUFFER; size >= SMALLEST_SOCKET_BUFFER; size /= 2) {
+    try {
+      set(size);
+      return;
+    } catch {
+      // Linux caps the size by itself; macOS refuses one above its limit.
+    }
+  }
+}
+
+function boundAddress(socket: Socket): TrunkAddress {
+  const { address, port } = socket.address();
+  return { address, port };
+}
+
+async function closeSocket(socket: Socket): Promise<void> {
+  await new Promise<void>((resolve) => socket.close(() => resolve()));
+}

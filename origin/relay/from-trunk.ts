@@ -1,0 +1,126 @@
+/** Frames from the trunk: up from another region's relay, or down to a client of this relay or another. */
+import { ADDRESS_LENGTH, isMappedIPv4 } from '../../protocol/address.ts';
+import {
+  TRUNK_CLIENT,
+  TRUNK_DOWN,
+  TRUNK_HEADER_LENGTH,
+  TRUNK_LISTENER,
+  TRUNK_PASSED,
+  TRUNK_PROXY,
+  setTrunkFlags,
+  trunkClientPort,
+  trunkFlags,
+  trunkFrameEnd,
+  trunkProxyPort,
+} from '../../protocol/trunk.ts';
+import { sameAddress } from './bytes.ts';
+import { count, type DropReason, type RelayCounters } from './counters.ts';
+import type { PacketSink } from './io.ts';
+import type { Networks } from './networks.ts';
+import type { Hop } from './next-hop.ts';
+import type { PacketBatch } from './packet-batch.ts';
+import type { UpRouter } from './up-router.ts';
+
+export interface FromTrunkOptions {
+  /** The relay's own trunk address. */
+  readonly self: Hop;
+  /** For each listener, whether its socket is of IPv4. */
+  readonly ipv4Listeners: readonly boolean[];
+  /** Who may send frames, and be sent replies. */
+  readonly peers: Networks;
+}
+
+export class FromTrunk {
+  readonly #self: Hop;
+  readonly #ipv4Listeners: readonly boolean[];
+  readonly #peers: Networks;
+  readonly #router: UpRouter;
+  readonly #sink: PacketSink;
+  readonly #counters: RelayCounters;
+
+  constructor(
+    { self, ipv4Listeners, peers }: FromTrunkOptions,
+    router: UpRouter,
+    sink: PacketSink,
+    counters: RelayCounters,
+  ) {
+    this.#self = self;
+    this.#ipv4Listeners = ipv4Listeners;
+    this.#peers = peers;
+    this.#router = router;
+    this.#sink = sink;
+    this.#counters = counters;
+  }
+
+  /** Handles packet `i`, a datagram with one or more frames. */
+  handle(batch: PacketBatch, i: number, now: number): void {
+    const { bytes } = batch;
+    const end = batch.end[i]!;
+    if (!this.#peers.has(batch.source, i * ADDRESS_LENGTH)) {
+      this.#counters.drops['foreign-peer']++;
+      return;
+    }
+    for (let at = batch.start[i]!, next; at < end; at = next) {
+      next = trunkFrameEnd(bytes, at, end);
+      if (next < 0) {
+        this.#counters.drops['malformed-trunk']++;
+        return;
+      }
+      count(this.#counters.fromTrunk, next - at - TRUNK_HEADER_LENGTH);
+      const dropped =
+        (trunkFlags(bytes, at) & TRUNK_DOWN) === 0
+          ? this.#up(bytes, at, next, now)
+          : this.#down(bytes, at, next, now);
+      if (dropped) this.#counters.drops[dropped]++;
+    }
+  }
+
+  #up(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+    if ((trunkFlags(bytes, at) & TRUNK_PASSED) !== 0 || this.#isProxy(bytes, at)) return 'loop';
+    if (trunkClientPort(bytes, at) === 0) return 'unusable-address';
+    const hop = this.#router.route(bytes, at, end, true, now);
+    if (typeof hop === 'string') return hop;
+    setTrunkFlags(bytes, at, TRUNK_PASSED);
+    count(this.#counters.toTrunk, end - at - TRUNK_HEADER_LENGTH);
+    this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
+    return undefined;
+  }
+
+  /** Needs no flow: the header says where the client is. */
+  #down(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+    return this.#isProxy(bytes, at)
+      ? this.#toClient(bytes, at, end, now)
+      : this.#toProxy(bytes, at, end, now);
+  }
+
+  #toClient(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+    const listener = bytes[at + TRUNK_LISTENER]!;
+    const ipv4 = this.#ipv4Listeners[listener];
+    if (ipv4 === undefined) return 'unknown-listener';
+    const port = trunkClientPort(bytes, at);
+    if (port === 0 || isMappedIPv4(bytes, at + TRUNK_CLIENT) !== ipv4) return 'unusable-address';
+    this.#router.learn(bytes, at, end, now);
+    const payload = at + TRUNK_HEADER_LENGTH;
+    count(this.#counters.toClients, end - payload);
+    this.#sink.sendPublic(listener, bytes, payload, end, bytes, at + TRUNK_CLIENT, port);
+    return undefined;
+  }
+
+  #toProxy(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+    if ((trunkFlags(bytes, at) & TRUNK_PASSED) !== 0) return 'loop';
+    const port = trunkProxyPort(bytes, at);
+    if (port === 0 || !this.#peers.has(bytes, at + TRUNK_PROXY)) return 'foreign-proxy';
+    this.#router.learn(bytes, at, end, now);
+    setTrunkFlags(bytes, at, TRUNK_DOWN | TRUNK_PASSED);
+    count(this.#counters.toTrunk, end - at - TRUNK_HEADER_LENGTH);
+    this.#sink.sendTrunk(bytes, at, end, bytes, at + TRUNK_PROXY, port);
+    return undefined;
+  }
+
+  #isProxy(bytes: Uint8Array, at: number): boolean {
+    return (
+      trunkProxyPort(bytes, at) === this.#self.port &&
+      sameAddress(bytes, at + TRUNK_PROXY, this.#self.address, 0)
+    );
+  }
+}

@@ -1,0 +1,74 @@
+/** The seam between forwarding and system calls: what every I/O back end of a relay offers. */
+import type { TrunkAddress } from '../../protocol/footprint.ts';
+import type { PacketBatch } from './packet-batch.ts';
+
+/**
+ * Largest trunk datagram that frames are joined into, in bytes of UDP payload: what fits an Ethernet
+ * frame under IPv6. A longer frame travels alone.
+ */
+export const TRUNK_MTU = 1452;
+
+/** Where the forwarder puts packets. Bytes and addresses must stay as they are until the flush. */
+export interface PacketSink {
+  /**
+   * Sends `data` from `start` to `end` from the socket of that listener.
+   *
+   * @param address 16 bytes at `addressAt`, of the listener's family.
+   */
+  sendPublic(
+    listener: number,
+    data: Uint8Array,
+    start: number,
+    end: number,
+    address: Uint8Array,
+    addressAt: number,
+    port: number,
+  ): void;
+
+  /**
+   * Sends one whole trunk frame. Frames for one destination keep their order and may be joined into
+   * datagrams of up to {@link TRUNK_MTU} bytes.
+   */
+  sendTrunk(
+    data: Uint8Array,
+    start: number,
+    end: number,
+    address: Uint8Array,
+    addressAt: number,
+    port: number,
+  ): void;
+
+  /** Hands everything to the system; nothing is held back to wait for more. */
+  flush(): void;
+}
+
+export interface IoStats {
+  /** Packets dropped because they do not fit a slot. */
+  readonly oversized: number;
+  /** Datagrams the system refused to send. */
+  readonly sendErrors: number;
+}
+
+/** Open sockets. An error of the network never throws, closes nothing and is counted. */
+export interface RelayIo extends PacketSink {
+  /** The public addresses as bound, with their real ports, in the order of the options. */
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  /** Begins to receive; the batch is the callee's until it returns. To be called once. */
+  start(onBatch: (batch: PacketBatch) => void): void;
+  stats(): IoStats;
+  /** Sending afterwards does nothing. */
+  close(): Promise<void>;
+}
+
+export interface IoOptions {
+  /** At most {@link MAX_LISTENERS}. Port 0 takes a free one. */
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+}
+
+/** A trunk frame names the listener in one byte, of which one value stands for the trunk itself. */
+export const MAX_LISTENERS = 255;
+
+/** @throws Error that names the address and what to do, when one cannot be bound; none stays open. */
+export type OpenIo = (options: IoOptions) => Promise<RelayIo>;
