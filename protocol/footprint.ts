@@ -9,11 +9,17 @@ import { RelayAddressSchema, type RelayAddress } from './signature.ts';
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(1000));
 const Pool = v.strictObject({
-  instance_type: v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.[a-z0-9]+$/)),
+  instance_type: v.pipe(
+    v.string(),
+    v.regex(/^[a-z0-9-]+\.[a-z0-9]+$/, 'give an EC2 instance type, as c7g.large'),
+  ),
   min: Count,
   max: Count,
 });
-const RegionName = v.pipe(v.string(), v.regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/));
+const RegionName = v.pipe(
+  v.string(),
+  v.regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'give the name of a region, as eu-central-1'),
+);
 
 /** One region file. */
 export const RegionSchema = v.strictObject({
@@ -30,14 +36,23 @@ export const RegionSchema = v.strictObject({
     v.picklist(['planned', 'active', 'draining']),
     v.description('planned: built but sent nothing; active; draining: takes no new sessions.'),
   ),
-  cidr: v.pipe(v.string(), v.regex(/^\d+\.\d+\.0\.0\/16$/), v.description('IPv4 /16 of the VPC.')),
+  cidr: v.pipe(
+    v.string(),
+    v.regex(/^\d+\.\d+\.0\.0\/16$/, 'give an IPv4 /16, as 10.1.0.0/16'),
+    v.description('IPv4 /16 of the VPC.'),
+  ),
   azs: v.pipe(v.array(v.string()), v.minLength(2), v.description('Availability zones.')),
   geo: v.strictObject({
     latitude: v.pipe(v.number(), v.minValue(-90), v.maxValue(90)),
     longitude: v.pipe(v.number(), v.minValue(-180), v.maxValue(180)),
     countries: v.optional(
       v.pipe(
-        v.array(v.pipe(v.string(), v.regex(/^[A-Z]{2}$/))),
+        v.array(
+          v.pipe(
+            v.string(),
+            v.regex(/^[A-Z]{2}$/, 'give a country by its two capital letters, as DE'),
+          ),
+        ),
         v.description('ISO 3166-1 codes served from here when a client has no coordinates.'),
       ),
     ),
@@ -55,7 +70,10 @@ export const RegionSchema = v.strictObject({
   relay: Pool,
   transceiver: Pool,
   redis: v.strictObject({
-    node_type: v.pipe(v.string(), v.regex(/^cache\.[a-z0-9]+\.[a-z0-9]+$/)),
+    node_type: v.pipe(
+      v.string(),
+      v.regex(/^cache\.[a-z0-9]+\.[a-z0-9]+$/, 'give an ElastiCache node type, as cache.r7g.large'),
+    ),
     replicas: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(5)),
   }),
 });
@@ -97,7 +115,12 @@ export function checkFootprint(files: Readonly<Record<string, unknown>>): Footpr
 }
 
 function describe(issue: v.BaseIssue<unknown>): string {
-  return `${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`;
+  const path = v.getDotPath(issue);
+  if (path !== null && issue.type === 'strict_object') {
+    if (issue.expected === 'never') return `${path}: there is no such field`;
+    if (issue.received === 'undefined') return `${path}: the field is missing`;
+  }
+  return `${path ?? 'the file'}: ${issue.message}`;
 }
 
 function crossFaults(footprint: Footprint, files: Readonly<Record<string, unknown>>): string[] {
@@ -112,10 +135,16 @@ function crossFaults(footprint: Footprint, files: Readonly<Record<string, unknow
     const sameCidr = cidrs.get(region.cidr);
     if (sameCidr) faults.push(`${at}: cidr ${region.cidr} is taken by ${sameCidr}`);
     cidrs.set(region.cidr, name);
-    if (!ipaddr.IPv4.isValidCIDR(region.cidr)) faults.push(`${at}: cidr is not an IPv4 network`);
+    if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(region.cidr)) {
+      faults.push(`${at}: cidr ${region.cidr} is not an IPv4 network`);
+    }
+    for (const twice of repeated(region.failover))
+      faults.push(`${at}: failover has ${twice} twice`);
+    for (const twice of repeated(region.azs)) faults.push(`${at}: azs has ${twice} twice`);
     for (const other of region.failover) {
       if (other === name) faults.push(`${at}: failover names the region itself`);
-      else if (!(other in files)) faults.push(`${at}: failover names ${other}, which has no file`);
+      else if (!Object.hasOwn(files, other))
+        faults.push(`${at}: failover names ${other}, which has no file`);
     }
     for (const zone of region.azs) {
       if (!zone.startsWith(name)) faults.push(`${at}: ${zone} is not a zone of ${name}`);
@@ -126,6 +155,10 @@ function crossFaults(footprint: Footprint, files: Readonly<Record<string, unknow
     }
   }
   return faults;
+}
+
+function repeated(items: readonly string[]): Set<string> {
+  return new Set(items.filter((item, at) => items.indexOf(item) !== at));
 }
 
 /** Where a region's parts can be reached; the cloud or a local run assigns them. */

@@ -1,0 +1,195 @@
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import {
+  checkFootprint,
+  clusterRoutes,
+  FootprintError,
+  steeringTable,
+  SteeringTableSchema,
+  type RegionEndpoints,
+} from './footprint.ts';
+
+const POOL = { instance_type: 'c7g.large', min: 2, max: 6 };
+const US = {
+  id: 9,
+  state: 'active',
+  cidr: '10.9.0.0/16',
+  azs: ['us-east-1a', 'us-east-1b'],
+  geo: { latitude: 38.95, longitude: -77.45, countries: ['US'], continents: ['NA', 'SA'] },
+  failover: ['eu-central-1'],
+  relay: POOL,
+  transceiver: POOL,
+  redis: { node_type: 'cache.r7g.large', replicas: 1 },
+};
+const EU = {
+  ...US,
+  id: 2,
+  state: 'draining',
+  cidr: '10.2.0.0/16',
+  azs: ['eu-central-1a', 'eu-central-1b'],
+  geo: { latitude: 50.11, longitude: 8.68 },
+  failover: ['us-east-1'],
+};
+const FILES = { 'us-east-1': US, 'eu-central-1': EU };
+
+const endpoints = (host: string): RegionEndpoints => ({
+  signaling: `https://${host}.example`,
+  relays: [{ address: '192.0.2.1', port: 3478, transport: 'udp' }],
+});
+
+/** The faults of the two regions when the American file has this change. */
+function faultsOf(change: object, name = 'us-east-1'): readonly string[] {
+  try {
+    checkFootprint({ 'eu-central-1': { ...EU, failover: [] }, [name]: { ...US, ...change } });
+  } catch (error) {
+    if (error instanceof FootprintError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('region files', () => {
+  test('that fit are given back', () => {
+    expect(checkFootprint(FILES)).toEqual(FILES);
+  });
+
+  test.each([
+    [{ id: 2 }, 'id 2 is taken by eu-central-1'],
+    [{ id: 0 }, 'id: Invalid value: Expected >=1 but received 0'],
+    [{ id: 65_536 }, 'id: Invalid value: Expected <=65535 but received 65536'],
+    [{ id: '9' }, 'id: Invalid type: Expected number but received "9"'],
+    [{ id: undefined }, 'id: Invalid type: Expected number but received undefined'],
+    [{ vip: '192.0.2.1' }, 'vip: there is no such field'],
+    [{ relay: { ...POOL, size: 3 } }, 'relay.size: there is no such field'],
+    [{ geo: { latitude: 1 } }, 'geo.longitude: the field is missing'],
+    [
+      { geo: { latitude: 91, longitude: 0 } },
+      'geo.latitude: Invalid value: Expected <=90 but received 91',
+    ],
+    [
+      { geo: { ...EU.geo, countries: ['de'] } },
+      'geo.countries.0: give a country by its two capital letters, as DE',
+    ],
+    [{ cidr: '10.2.0.0/16' }, 'cidr 10.2.0.0/16 is taken by eu-central-1'],
+    [{ cidr: '10.9.0.0/20' }, 'cidr: give an IPv4 /16, as 10.1.0.0/16'],
+    [{ cidr: '300.9.0.0/16' }, 'cidr 300.9.0.0/16 is not an IPv4 network'],
+    [{ cidr: '010.2.0.0/16' }, 'cidr 010.2.0.0/16 is not an IPv4 network'],
+    [{ azs: ['us-east-1a'] }, 'azs: Invalid length: Expected >=2 but received 1'],
+    [{ azs: ['us-east-1a', 'us-west-1b'] }, 'us-west-1b is not a zone of us-east-1'],
+    [{ azs: ['us-east-1a', 'us-east-1a'] }, 'azs has us-east-1a twice'],
+    [{ failover: ['us-east-1'] }, 'failover names the region itself'],
+    [{ failover: ['sa-east-1'] }, 'failover names sa-east-1, which has no file'],
+    [{ failover: ['eu-central-1', 'eu-central-1'] }, 'failover has eu-central-1 twice'],
+    [{ failover: ['Frankfurt'] }, 'failover.0: give the name of a region, as eu-central-1'],
+    [{ transceiver: { ...POOL, min: 7 } }, 'transceiver.min exceeds transceiver.max'],
+    [
+      { relay: { ...POOL, instance_type: 'large' } },
+      'relay.instance_type: give an EC2 instance type, as c7g.large',
+    ],
+    [
+      { redis: { node_type: 'r7g.large', replicas: 1 } },
+      'redis.node_type: give an ElastiCache node type, as cache.r7g.large',
+    ],
+  ])('%j: %s', (change, fault) => {
+    expect(faultsOf(change)).toEqual([`regions/us-east-1.yaml: ${fault}`]);
+  });
+
+  test('are named for their region', () => {
+    expect(faultsOf({ azs: ['virginia-a', 'virginia-b'] }, 'virginia')).toEqual([
+      'regions/virginia.yaml: name the file for its region, as eu-central-1',
+    ]);
+  });
+
+  test('have their faults told all at once, in the message too', () => {
+    const files = { 'us-east-1': null, 'eu-central-1': { ...EU, id: 'x', state: 'gone' } };
+    const faults = [
+      'regions/us-east-1.yaml: the file: Invalid type: Expected Object but received null',
+      'regions/eu-central-1.yaml: id: Invalid type: Expected number but received "x"',
+      'regions/eu-central-1.yaml: state: Invalid type: ' +
+        'Expected ("planned" | "active" | "draining") but received "gone"',
+    ];
+    expect(() => checkFootprint(files)).toThrow(new FootprintError(faults));
+    expect(new FootprintError(faults).message).toContain(faults.join('\n  '));
+  });
+
+  test('must be there', () => {
+    expect(() => checkFootprint({})).toThrow('regions/: there is no region file');
+  });
+});
+
+describe('the steering table', () => {
+  const footprint = checkFootprint(FILES);
+
+  test('holds what the edge needs, in the order of ids', () => {
+    const table = steeringTable(footprint, {
+      'us-east-1': endpoints('us'),
+      'eu-central-1': endpoints('eu'),
+    });
+    expect(table).toEqual({
+      version: 1,
+      clusters: [
+        {
+          cluster: 2,
+          region: 'eu-central-1',
+          state: 'draining',
+          latitude: 50.11,
+          longitude: 8.68,
+          countries: [],
+          continents: [],
+          failover: [9],
+          ...endpoints('eu'),
+        },
+        {
+          cluster: 9,
+          region: 'us-east-1',
+          state: 'active',
+          latitude: 38.95,
+          longitude: -77.45,
+          countries: ['US'],
+          continents: ['NA', 'SA'],
+          failover: [2],
+          ...endpoints('us'),
+        },
+      ],
+    });
+    expect(v.parse(SteeringTableSchema, JSON.parse(JSON.stringify(table)))).toEqual(table);
+  });
+
+  test('cannot be made while a region has no endpoints', () => {
+    expect(() => steeringTable(footprint, { 'us-east-1': endpoints('us') })).toThrow(
+      'regions/eu-central-1.yaml: the region has no endpoints',
+    );
+  });
+
+  test.each([
+    ['another version', { version: 2 }],
+    ['no cluster', { clusters: [] }],
+    ['an unknown field', { default: 1 }],
+  ])('with %s is refused', (_, change) => {
+    const table = steeringTable(checkFootprint(FILES), {
+      'us-east-1': endpoints('us'),
+      'eu-central-1': endpoints('eu'),
+    });
+    expect(v.is(SteeringTableSchema, { ...table, ...change })).toBe(false);
+  });
+});
+
+describe('the cluster routes', () => {
+  test('lead to the relays of each region, in the order of ids', () => {
+    const us = [{ address: '10.9.0.4', port: 3479 }];
+    const eu = [
+      { address: '10.2.0.4', port: 3479 },
+      { address: '10.2.0.5', port: 3479 },
+    ];
+    expect(clusterRoutes(checkFootprint(FILES), { 'us-east-1': us, 'eu-central-1': eu })).toEqual([
+      { cluster: 2, region: 'eu-central-1', relays: eu },
+      { cluster: 9, region: 'us-east-1', relays: us },
+    ]);
+  });
+
+  test('leave out a region without relays', () => {
+    const trunks = { 'us-east-1': [{ address: '10.9.0.4', port: 3479 }], 'eu-central-1': [] };
+    const routes = clusterRoutes(checkFootprint(FILES), trunks);
+    expect(routes.map(({ region }) => region)).toEqual(['us-east-1']);
+  });
+});
