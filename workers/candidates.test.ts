@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { RosterEntry } from '../protocol/roster.ts';
+import { candidates } from './candidates.ts';
+import { testTable } from './testing/steering-table.ts';
+
+const { clusters } = testTable();
+
+function roster(...ids: number[]): RosterEntry[] {
+  return ids.map((transceiver) => ({
+    transceiver,
+    sessions: 0,
+    capacity: 10,
+    draining: false,
+    seenAt: 0,
+  }));
+}
+
+async function route(rosters: Record<number, RosterEntry[]>): Promise<[number, number][]> {
+  const order: [number, number][] = [];
+  const read = async (cluster: number) => rosters[cluster] ?? Promise.reject(new Error('away'));
+  for await (const { cluster, transceiver } of candidates(clusters, read)) {
+    order.push([cluster.cluster, transceiver]);
+  }
+  return order;
+}
+
+describe('candidates', () => {
+  it('offers two transceivers of a cluster, each once, and then those of the next', async () => {
+    const order = await route({ 1: roster(1, 2, 3), 2: roster(1), 3: roster(7, 8) });
+    expect(order.map(([cluster]) => cluster)).toEqual([1, 1, 2, 3, 3]);
+    expect(new Set(order.map(String)).size).toBe(5);
+  });
+
+  it('passes clusters whose roster is empty or cannot be read', async () => {
+    expect(await route({ 1: [], 3: roster(4) })).toEqual([[3, 4]]);
+  });
+
+  it('reads a roster only when its turn comes', async () => {
+    const read: number[] = [];
+    const choices = candidates(clusters, async (cluster) => {
+      read.push(cluster);
+      return roster(1);
+    });
+    await choices.next();
+    expect(read).toEqual([1]);
+  });
+});
