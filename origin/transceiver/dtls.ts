@@ -1,0 +1,336 @@
+/** DTLS 1.2 (RFC 6347) with the SRTP extension (RFC 5764), one endpoint per session, by OpenSSL. */
+import type { Certificate } from './certificate.ts';
+import { wantedRecords } from './dtls-records.ts';
+import { openSsl, type OpenSsl, type Pointer } from './openssl.ts';
+
+/** Bytes of the largest handshake datagram: VPNs and tunnels take their share of the path's MTU. */
+export const DTLS_MTU = 1160;
+
+/** The SRTP protection profiles offered, best first, by OpenSSL's names. */
+const SRTP_PROFILES = 'SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80';
+const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20';
+const EXPORTER_LABEL = 'EXTRACTOR-dtls_srtp';
+
+/** Bytes of certificates taken from a peer; a self-signed one has under a thousand. */
+const MAX_PEER_CERTIFICATES = 16_384;
+
+// Numbers from OpenSSL's ssl.h, dtls1.h and evp.h.
+const SSL_ERROR_SSL = 1;
+const SSL_ERROR_WANT_READ = 2;
+const SSL_ERROR_ZERO_RETURN = 6;
+const SSL_VERIFY_PEER_OR_FAIL = 3;
+const SSL_CTRL_SET_MTU = 17;
+const SSL_CTRL_SET_SESS_CACHE_MODE = 44;
+const SSL_CTRL_SET_MAX_CERT_LIST = 51;
+const DTLS_CTRL_GET_TIMEOUT = 73;
+const DTLS_CTRL_HANDLE_TIMEOUT = 74;
+const SSL_CTRL_SET_MIN_PROTO_VERSION = 123;
+const SSL_CTRL_SET_MAX_PROTO_VERSION = 124;
+const DTLS1_2_VERSION = 0xfefd;
+const OPTIONS = [
+  1 << 12, // SSL_OP_NO_QUERY_MTU
+  1 << 14, // SSL_OP_NO_TICKET
+  1 << 22, // SSL_OP_CIPHER_SERVER_PREFERENCE
+  1 << 30, // SSL_OP_NO_RENEGOTIATION
+].reduce((all, option) => all | option);
+const EVP_PKEY_EC = 408;
+
+/** Holds one record or datagram between OpenSSL and the copy made of it. */
+const scratch = Buffer.alloc(16_384);
+
+/** Hashes good enough to prove a certificate, by their names in SDP (RFC 8122 §5). */
+const DIGESTS = {
+  'sha-256': { name: 'EVP_sha256', length: 32 },
+  'sha-384': { name: 'EVP_sha384', length: 48 },
+  'sha-512': { name: 'EVP_sha512', length: 64 },
+} as const;
+export type FingerprintHash = keyof typeof DIGESTS;
+
+export const isFingerprintHash = (name: string): name is FingerprintHash =>
+  Object.hasOwn(DIGESTS, name);
+
+/** Bytes of a hash's output. */
+export const fingerprintLength = (hash: FingerprintHash): number => DIGESTS[hash].length;
+
+export interface Fingerprint {
+  readonly hash: FingerprintHash;
+  readonly digest: Uint8Array;
+}
+
+/** What the handshake agreed on for SRTP (RFC 5764 §4.2). */
+export interface SrtpKeys {
+  /** IANA number of the profile: 7 AEAD_AES_128_GCM, 1 AES128_CM_HMAC_SHA1_80. */
+  readonly profile: 1 | 7;
+  readonly localKey: Buffer;
+  readonly localSalt: Buffer;
+  readonly remoteKey: Buffer;
+  readonly remoteSalt: Buffer;
+}
+const SALT_LENGTHS = { 1: 14, 7: 12 } as const;
+const KEY_LENGTH = 16;
+
+export interface DtlsEvents {
+  send(datagram: Buffer): void;
+  /** The peer has proven the fingerprint; no keys when it chose no SRTP profile. */
+  connected(keys: SrtpKeys | undefined): void;
+  data(message: Buffer): void;
+  /** Over by the peer's close_notify or a failure; called at most once and never after close(). */
+  closed(reason: string): void;
+}
+
+let live = 0;
+
+/** Native contexts and endpoints that are not freed yet. */
+export const liveDtlsObjects = (): number => live;
+
+/** What all endpoints of a process share: the certificate and the rules. */
+export class DtlsContext {
+  readonly #ssl: OpenSsl = openSsl();
+  readonly #pointer: Pointer;
+  #open = true;
+
+  /** @throws Error when OpenSSL is not there or refuses the certificate. */
+  constructor(certificate: Certificate) {
+    const ssl = this.#ssl;
+    const it = ssl.pointer('SSL_CTX_new', ssl.pointer('DTLS_method'));
+    this.#pointer = it;
+    live++;
+    const must = (done: boolean, what: string) => {
+      if (done) return;
+      const errors = ssl.takeErrors();
+      this.close();
+      throw new Error(`OpenSSL refused ${what}: ${errors}`);
+    };
+    for (const bound of [SSL_CTRL_SET_MIN_PROTO_VERSION, SSL_CTRL_SET_MAX_PROTO_VERSION]) {
+      must(ssl.call('SSL_CTX_ctrl', it, bound, DTLS1_2_VERSION, null) === 1, 'DTLS 1.2');
+    }
+    must(ssl.call('SSL_CTX_set_cipher_list', it, CIPHERS) === 1, 'the ciphers');
+    must(ssl.call('SSL_CTX_set_tlsext_use_srtp', it, SRTP_PROFILES) === 0, 'the SRTP profiles');
+    const { der, privateKey } = certificate;
+    must(
+      ssl.call('SSL_CTX_use_certificate_ASN1', it, der.length, der) === 1 &&
+        ssl.call('SSL_CTX_use_PrivateKey_ASN1', EVP_PKEY_EC, it, privateKey, privateKey.length) ===
+          1,
+      'the certificate',
+    );
+    ssl.call('SSL_CTX_set_verify', it, SSL_VERIFY_PEER_OR_FAIL, ssl.acceptAnyCertificate);
+    ssl.call('SSL_CTX_ctrl', it, SSL_CTRL_SET_SESS_CACHE_MODE, 0, null);
+    ssl.call('SSL_CTX_ctrl', it, SSL_CTRL_SET_MAX_CERT_LIST, MAX_PEER_CERTIFICATES, null);
+    ssl.call('SSL_CTX_set_options', it, OPTIONS);
+  }
+
+  newSsl(): Pointer {
+    return this.#ssl.pointer('SSL_new', this.#pointer);
+  }
+
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    live--;
+    this.#ssl.call('SSL_CTX_free', this.#pointer);
+  }
+}
+
+export class DtlsEndpoint {
+  readonly #openssl: OpenSsl = openSsl();
+  readonly #role: 'client' | 'server';
+  readonly #fingerprints: readonly Fingerprint[];
+  readonly #events: DtlsEvents;
+  readonly #in: Pointer;
+  readonly #out: Pointer;
+  #ssl: Pointer | undefined;
+  #state: 'handshake' | 'connected' | 'closed' = 'handshake';
+  #timer: NodeJS.Timeout | undefined;
+
+  /**
+   * @param role `client` sends the first flight on start(), `server` waits for it.
+   * @param fingerprints What the peer announced; its certificate must have one of them.
+   */
+  constructor(
+    context: DtlsContext,
+    role: 'client' | 'server',
+    fingerprints: readonly Fingerprint[],
+    events: DtlsEvents,
+  ) {
+    this.#role = role;
+    this.#fingerprints = fingerprints;
+    this.#events = events;
+    const ssl = this.#openssl;
+    this.#ssl = context.newSsl();
+    live++;
+    this.#in = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
+    this.#out = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
+    ssl.call('SSL_set_bio', this.#ssl, this.#in, this.#out);
+    ssl.call(role === 'client' ? 'SSL_set_connect_state' : 'SSL_set_accept_state', this.#ssl);
+    ssl.call('SSL_ctrl', this.#ssl, SSL_CTRL_SET_MTU, DTLS_MTU, null);
+    ssl.call('DTLS_set_timer_cb', this.#ssl, ssl.retransmissionTimer);
+  }
+
+  start(): void {
+    if (this.#role === 'client') this.#advance();
+  }
+
+  /** Takes one datagram from the peer. Total: nothing in it can throw. */
+  receive(datagram: Buffer): void {
+    for (const records of wantedRecords(datagram, this.#state === 'connected')) {
+      if (!this.#ssl) return;
+      this.#openssl.call('BIO_write', this.#in, records, records.length);
+      this.#advance();
+    }
+  }
+
+  /** Sends one message as one record; nothing happens before the handshake is done or after the end. */
+  send(message: Buffer): void {
+    if (!this.#ssl || this.#state !== 'connected') return;
+    this.#openssl.call('SSL_write', this.#ssl, message, message.length);
+    this.#flush();
+  }
+
+  /** Says goodbye (close_notify) when connected, and frees everything. */
+  close(): void {
+    if (!this.#ssl) return;
+    if (this.#state === 'connected') {
+      this.#openssl.call('SSL_shutdown', this.#ssl);
+      this.#flush();
+    }
+    this.#free();
+  }
+
+  #advance(): void {
+    if (this.#state === 'handshake') this.#handshake();
+    if (this.#state === 'connected') this.#read();
+  }
+
+  #handshake(): void {
+    const result = this.#openssl.call('SSL_do_handshake', this.#ssl!);
+    const error = result === 1 ? 0 : this.#openssl.call('SSL_get_error', this.#ssl!, result);
+    if (result === 1 && !this.#isProven()) {
+      this.#free();
+      this.#events.closed('the certificate of the peer has not the fingerprint of its offer');
+      return;
+    }
+    this.#flush();
+    if (result === 1) {
+      clearTimeout(this.#timer);
+      this.#state = 'connected';
+      this.#events.connected(this.#srtpKeys());
+    } else if (error === SSL_ERROR_WANT_READ) {
+      this.#schedule();
+    } else {
+      this.#fail(`DTLS handshake: ${this.#openssl.takeErrors() || 'ended by the peer'}`);
+    }
+  }
+
+  #read(): void {
+    while (this.#ssl) {
+      const length = this.#openssl.call('SSL_read', this.#ssl, scratch, scratch.length);
+      if (length > 0) {
+        this.#events.data(Buffer.from(scratch.subarray(0, length)));
+        continue;
+      }
+      const error = this.#openssl.call('SSL_get_error', this.#ssl, length);
+      this.#flush();
+      if (error === SSL_ERROR_ZERO_RETURN) this.#fail('the peer closed the call');
+      else if (error === SSL_ERROR_SSL) this.#fail(`DTLS: ${this.#openssl.takeErrors()}`);
+      return;
+    }
+  }
+
+  #flush(): void {
+    for (let length = this.#pull(); length > 0; length = this.#pull()) {
+      this.#events.send(Buffer.from(scratch.subarray(0, length)));
+    }
+  }
+
+  #pull(): number {
+    return this.#openssl.call('BIO_read', this.#out, scratch, scratch.length);
+  }
+
+  /** Lost flights are sent again when OpenSSL's timer says so (RFC 6347 §4.2.4). */
+  #schedule(): void {
+    clearTimeout(this.#timer);
+    const timeval = Buffer.alloc(16);
+    const runs = this.#openssl.call('SSL_ctrl', this.#ssl!, DTLS_CTRL_GET_TIMEOUT, 0, timeval);
+    if (runs !== 1) return;
+    const wait =
+      Number(timeval.readBigInt64LE(0)) * 1000 + Number(timeval.readBigInt64LE(8)) / 1000;
+    this.#timer = setTimeout(() => this.#retransmit(), Math.ceil(wait));
+  }
+
+  #retransmit(): void {
+    if (!this.#ssl || this.#state !== 'handshake') return;
+    if (this.#openssl.call('SSL_ctrl', this.#ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, null) < 0) {
+      this.#fail(`DTLS handshake: no answer; ${this.#openssl.takeErrors()}`);
+      return;
+    }
+    this.#flush();
+    this.#schedule();
+  }
+
+  #isProven(): boolean {
+    const certificate = this.#openssl.pointer('SSL_get1_peer_certificate', this.#ssl!);
+    try {
+      return this.#fingerprints.some(({ hash, digest }) => {
+        const { name, length } = DIGESTS[hash];
+        const actual = Buffer.alloc(length);
+        const evp = this.#openssl.pointer(name);
+        const written = Buffer.alloc(4);
+        return (
+          this.#openssl.call('X509_digest', certificate, evp, actual, written) === 1 &&
+          actual.equals(digest)
+        );
+      });
+    } finally {
+      this.#openssl.call('X509_free', certificate);
+    }
+  }
+
+  #srtpKeys(): SrtpKeys | undefined {
+    const ssl = this.#openssl;
+    const profile = ssl.srtpProfile(this.#ssl!);
+    if (profile !== 1 && profile !== 7) return undefined;
+    const salt = SALT_LENGTHS[profile];
+    const material = Buffer.alloc(2 * (KEY_LENGTH + salt));
+    const exported = ssl.call(
+      'SSL_export_keying_material',
+      this.#ssl!,
+      material,
+      material.length,
+      EXPORTER_LABEL,
+      EXPORTER_LABEL.length,
+      null,
+      0,
+      0,
+    );
+    if (exported !== 1) return undefined;
+    // Order in RFC 5764 §4.2: client key, server key, client salt, server salt.
+    const part = (from: number, length: number) => material.subarray(from, from + length);
+    const salts = 2 * KEY_LENGTH;
+    const client = { key: part(0, KEY_LENGTH), salt: part(salts, salt) };
+    const server = { key: part(KEY_LENGTH, KEY_LENGTH), salt: part(salts + salt, salt) };
+    const [local, remote] = this.#role === 'client' ? [client, server] : [server, client];
+    return {
+      profile,
+      localKey: local.key,
+      localSalt: local.salt,
+      remoteKey: remote.key,
+      remoteSalt: remote.salt,
+    };
+  }
+
+  #fail(reason: string): void {
+    if (!this.#ssl) return;
+    this.#flush();
+    this.#free();
+    this.#events.closed(reason);
+  }
+
+  #free(): void {
+    clearTimeout(this.#timer);
+    this.#state = 'closed';
+    this.#openssl.call('SSL_free', this.#ssl!);
+    this.#ssl = undefined;
+    live--;
+    this.#openssl.call('ERR_clear_error');
+  }
+}

@@ -1,0 +1,24 @@
+/** Who may speak on a trunk. */
+import { parseAddress } from '../../protocol/address.ts';
+import { Networks } from '../relay/networks.ts';
+
+/** Most verdicts remembered; a region has far fewer relays. */
+const MAX_REMEMBERED = 1024;
+
+/**
+ * @param cidrs Networks as `10.0.0.0/8` or `fd00::/8`.
+ * @returns True for addresses within one of them; IPv4 addresses may come mapped into IPv6.
+ * @throws Error that names what is not a network.
+ */
+export function peerFilter(cidrs: readonly string[]): (address: string) => boolean {
+  const networks = new Networks(cidrs);
+  const remembered = new Map<string, boolean>();
+  return (address) => {
+    let verdict = remembered.get(address);
+    if (verdict === undefined) {
+      verdict = networks.has(parseAddress(address));
+      if (remembered.size < MAX_REMEMBERED) remembered.set(address, verdict);
+    }
+    return verdict;
+  };
+}

@@ -1,0 +1,86 @@
+/** The HTTP interface of a cluster's transceivers, for the edge alone: every request is signed. */
+import { Hono, type Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import type { Logger } from 'pino';
+import { problemResponse } from '../../protocol/problem.ts';
+import { ForwardSchema, SignatureError, type SignatureVerifier } from '../../protocol/signature.ts';
+import { MAX_OFFER_BYTES, OfferError } from './offer.ts';
+import { CapacityError, ConflictError, type Transceiver } from './transceiver.ts';
+
+/** Seconds after which a full transceiver may be asked again. */
+const RETRY_AFTER = 2;
+
+export interface SignalingOptions {
+  readonly verifier: SignatureVerifier;
+  /** The transceivers of this process, by id. */
+  readonly transceivers: ReadonlyMap<number, Transceiver>;
+  readonly log: Logger;
+}
+
+/**
+ * - `POST /v1/sessions`: an offer as application/sdp, signed with `op: create`; 201 and the answer.
+ * - `DELETE /v1/sessions/{call}`: signed with `op: end`; 200.
+ * - `GET /healthz`: 200 as long as the process serves, whatever else is down.
+ */
+export function signalingApp({ verifier, transceivers, log }: SignalingOptions): Hono {
+  const app = new Hono();
+  const limit = bodyLimit({
+    maxSize: MAX_OFFER_BYTES,
+    onError: () =>
+      problemResponse('offer-too-large', `An offer has at most ${MAX_OFFER_BYTES} bytes.`),
+  });
+
+  app.get('/healthz', (c) => c.json({ status: 'ok' }));
+
+  app.post('/v1/sessions', limit, async (c) => {
+    const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
+    if (type !== 'application/sdp') {
+      return problemResponse('unsupported-media-type', 'Send the offer as application/sdp.');
+    }
+    const started = performance.now();
+    const offer = await c.req.text();
+    const claims = await verifier.verify(bearerOf(c), ForwardSchema, offer);
+    if (claims.op !== 'create') throw new SignatureError('the token is not for creating a session');
+    const transceiver = transceivers.get(claims.transceiver);
+    if (!transceiver) {
+      return problemResponse('conflict', `Transceiver ${claims.transceiver} is not here.`);
+    }
+    const { answer, etag } = transceiver.create(claims, offer);
+    log.debug({ requestId: claims.requestId, call: claims.call }, 'session created');
+    return c.body(answer, 201, {
+      'content-type': 'application/sdp',
+      etag,
+      'server-timing': `answer;dur=${(performance.now() - started).toFixed(1)}`,
+    });
+  });
+
+  app.delete('/v1/sessions/:call', async (c) => {
+    const claims = await verifier.verify(bearerOf(c), ForwardSchema);
+    if (claims.op !== 'end' || claims.call !== c.req.param('call')) {
+      throw new SignatureError('the token is not for ending this session');
+    }
+    const ended = transceivers.get(claims.transceiver)?.end(claims.call, claims.tenant);
+    return ended ? c.body(null, 200) : problemResponse('call-not-found', 'The call is not here.');
+  });
+
+  app.notFound(() => problemResponse('not-found', 'Sessions are under /v1/sessions.'));
+
+  app.onError((error) => {
+    if (error instanceof SignatureError) return problemResponse('unauthorized', error.message);
+    if (error instanceof OfferError) return problemResponse(error.problem, error.message);
+    if (error instanceof ConflictError) return problemResponse('conflict', error.message);
+    if (error instanceof CapacityError) {
+      return problemResponse('no-capacity', error.message, { 'retry-after': `${RETRY_AFTER}` });
+    }
+    log.error({ err: error }, 'a signaling request failed; this is a bug');
+    return problemResponse('internal', 'The request failed here; the log of the origin says why.');
+  });
+
+  return app;
+}
+
+function bearerOf(c: Context): string {
+  const token = /^Bearer ([!-~]+)$/i.exec(c.req.header('authorization') ?? '')?.[1];
+  if (!token) throw new SignatureError('send Authorization: Bearer and a token');
+  return token;
+}

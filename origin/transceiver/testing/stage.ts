@@ -1,0 +1,56 @@
+/** What tests of whole calls start from: a transceiver with the echo back end, behind a relay shim. */
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import type { Backend } from '../../backend/backend.ts';
+import { echo } from '../../backend/echo.ts';
+import type { SessionDump, SessionRequest } from '../session.ts';
+import { startTransceiver, type Transceiver } from '../transceiver.ts';
+import { RelayShim } from './relay-shim.ts';
+
+export const LOOPBACK_PEERS = ['127.0.0.0/8'];
+const MINUTE = 60_000;
+
+export interface Stage extends AsyncDisposable {
+  readonly transceiver: Transceiver;
+  readonly relay: RelayShim;
+  /** Makes a session of that offer. */
+  create(offer: string, changes?: Partial<SessionRequest>): { answer: string; call: string };
+  session(call: string): SessionDump | undefined;
+}
+
+export async function openStage(
+  options: { backend?: Backend; capacity?: number } = {},
+): Promise<Stage> {
+  const transceiver = await startTransceiver({
+    id: 7,
+    trunk: { address: '127.0.0.1', port: 0 },
+    peers: LOOPBACK_PEERS,
+    capacity: options.capacity ?? 100,
+    backend: options.backend ?? echo,
+    log: pino({ level: process.env['TEST_LOG'] ?? 'silent' }),
+  });
+  const relay = await RelayShim.open(transceiver.trunk);
+  return {
+    transceiver,
+    relay,
+    create(offer, changes) {
+      const request = { ...newRequest(relay), ...changes };
+      return { answer: transceiver.create(request, offer).answer, call: request.call };
+    },
+    session: (call) => transceiver.dump(call).sessions[0],
+    async [Symbol.asyncDispose]() {
+      await transceiver.close();
+      await relay.close();
+    },
+  };
+}
+
+export function newRequest(relay: RelayShim): SessionRequest {
+  return {
+    call: randomBytes(16).toString('hex'),
+    tenant: 'acme',
+    ufrag: randomBytes(23).toString('hex').slice(0, 23),
+    expiresAt: Date.now() + 10 * MINUTE,
+    relays: [relay.candidate],
+  };
+}

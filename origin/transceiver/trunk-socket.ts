@@ -1,0 +1,237 @@
+/**
+ * The one UDP socket of a transceiver: all sessions, all clients. It reads trunk frames and hands a
+ * check to the session of its ufrag, and everything else to the session whose verified checks came by
+ * the same path.
+ */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
+import type { Logger } from 'pino';
+import { formatAddress } from '../../protocol/address.ts';
+import type { TrunkAddress } from '../../protocol/footprint.ts';
+import { STUN_BINDING, readStun } from '../../protocol/stun.ts';
+import {
+  TRUNK_CLIENT,
+  TRUNK_DOWN,
+  TRUNK_HEADER_LENGTH,
+  TRUNK_LENGTH,
+  setTrunkFlags,
+  setTrunkLength,
+  trunkClientPort,
+  trunkFlags,
+  trunkFrameEnd,
+} from '../../protocol/trunk.ts';
+import { peerFilter } from './peers.ts';
+
+/** Bytes asked of the kernel for each direction's queue; it may grant less. */
+const SOCKET_BUFFER = 4 * 1024 * 1024;
+
+/** Why a datagram or frame went no further. */
+const noDrops = () => ({
+  'not-a-peer': 0,
+  'not-a-frame': 0,
+  'down-frame': 0,
+  'not-a-check': 0,
+  'unknown-ufrag': 0,
+  'unknown-path': 0,
+  'unknown-kind': 0,
+  fault: 0,
+});
+export type TrunkDrop = keyof ReturnType<typeof noDrops>;
+
+export interface TrunkCounters {
+  framesIn: number;
+  framesOut: number;
+  bytesIn: number;
+  bytesOut: number;
+  sendErrors: number;
+  readonly drops: Record<TrunkDrop, number>;
+}
+
+/** How a client reaches a session: its address, and the relay and listener it comes through. */
+export interface Path {
+  /** Equal for equal paths. */
+  readonly key: string;
+  /** The header of every frame sent down this path. */
+  readonly header: Buffer;
+  readonly client: TrunkAddress;
+  /** Where on the trunk frames down this path go to: the relay the last valid packet came from. */
+  source: TrunkAddress;
+}
+
+/** A session as the socket sees it. */
+export interface PathOwner {
+  /** A Binding request that names one of the session's ufrags; nothing of it is verified. */
+  onCheck(packet: Buffer, path: Path): void;
+  /** Anything else, on a path that the session has claimed. `source` is where it came from. */
+  onPacket(packet: Buffer, path: Path, source: TrunkAddress): void;
+}
+
+export class TrunkSocket {
+  readonly #socket: Socket;
+  readonly #isPeer: (address: string) => boolean;
+  readonly #log: Logger;
+  readonly #ufrags = new Map<string, PathOwner>();
+  #sending = 0;
+  #onSent: (() => void) | undefined;
+  readonly #paths = new Map<string, { readonly path: Path; readonly owner: PathOwner }>();
+  readonly counters: TrunkCounters = {
+    framesIn: 0,
+    framesOut: 0,
+    bytesIn: 0,
+    bytesOut: 0,
+    sendErrors: 0,
+    drops: noDrops(),
+  };
+
+  private constructor(socket: Socket, peers: readonly string[], log: Logger) {
+    this.#socket = socket;
+    this.#isPeer = peerFilter(peers);
+    this.#log = log;
+    socket.on('message', (datagram, source) => this.#onDatagram(datagram, source));
+    socket.on('error', (error) => log.error({ err: error }, 'trunk socket error'));
+  }
+
+  /** @throws Error that names the address when it cannot be bound. */
+  static async open(trunk: TrunkAddress, peers: readonly string[], log: Logger) {
+    const socket = createSocket({
+      type: isIPv6(trunk.address) ? 'udp6' : 'udp4',
+      recvBufferSize: SOCKET_BUFFER,
+      sendBufferSize: SOCKET_BUFFER,
+    });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once('error', reject);
+        socket.bind(trunk.port, trunk.address, () => {
+          socket.off('error', reject);
+          resolve();
+        });
+      });
+    } catch (error) {
+      socket.close();
+      throw new Error(
+        `The trunk cannot listen on ${trunk.address} port ${trunk.port}; free it or give another.`,
+        { cause: error },
+      );
+    }
+    return new TrunkSocket(socket, peers, log);
+  }
+
+  get address(): TrunkAddress {
+    const { address, port } = this.#socket.address();
+    return { address, port };
+  }
+
+  /** Ufrags and paths that sessions hold. */
+  get held(): { ufrags: number; paths: number } {
+    return { ufrags: this.#ufrags.size, paths: this.#paths.size };
+  }
+
+  /** Sends the checks of a ufrag to a session. */
+  register(ufrag: string, owner: PathOwner): void {
+    this.#ufrags.set(ufrag, owner);
+  }
+
+  unregister(ufrag: string): void {
+    this.#ufrags.delete(ufrag);
+  }
+
+  hasUfrag(ufrag: string): boolean {
+    return this.#ufrags.has(ufrag);
+  }
+
+  /** Gives a path to the session whose check came by it verified, be it another session's before. */
+  claim(path: Path, owner: PathOwner): void {
+    this.#paths.set(path.key, { path, owner });
+  }
+
+  release(path: Path, owner: PathOwner): void {
+    if (this.#paths.get(path.key)?.owner === owner) this.#paths.delete(path.key);
+  }
+
+  /** Sends a packet down a path. */
+  send(path: Path, packet: Uint8Array): void {
+    const frame = Buffer.allocUnsafe(TRUNK_HEADER_LENGTH + packet.length);
+    frame.set(path.header);
+    setTrunkLength(frame, 0, packet.length);
+    frame.set(packet, TRUNK_HEADER_LENGTH);
+    this.counters.framesOut++;
+    this.counters.bytesOut += packet.length;
+    this.#sending++;
+    this.#socket.send(frame, path.source.port, path.source.address, (error) => {
+      if (error) this.counters.sendErrors++;
+      if (--this.#sending === 0) this.#onSent?.();
+    });
+  }
+
+  /** Closes once all that was sent has left: goodbyes are the last thing sent. */
+  async close(): Promise<void> {
+    if (this.#sending > 0) await new Promise<void>((resolve) => (this.#onSent = resolve));
+    this.#ufrags.clear();
+    this.#paths.clear();
+    await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
+  }
+
+  #onDatagram(datagram: Buffer, source: RemoteInfo): void {
+    if (!this.#isPeer(source.address)) return this.#drop('not-a-peer');
+    for (let at = 0, next; at < datagram.length; at = next) {
+      next = trunkFrameEnd(datagram, at, datagram.length);
+      if (next < 0) return this.#drop('not-a-frame');
+      this.counters.framesIn++;
+      this.counters.bytesIn += next - at - TRUNK_HEADER_LENGTH;
+      try {
+        this.#onFrame(datagram, at, next, source);
+      } catch (error) {
+        this.#drop('fault');
+        this.#log.error({ err: error }, 'a packet could not be handled; this is a bug');
+      }
+    }
+  }
+
+  #onFrame(datagram: Buffer, at: number, end: number, { address, port }: RemoteInfo): void {
+    if (trunkFlags(datagram, at) & TRUNK_DOWN) return this.#drop('down-frame');
+    const header = datagram.subarray(at, at + TRUNK_HEADER_LENGTH);
+    const packet = datagram.subarray(at + TRUNK_HEADER_LENGTH, end);
+    const source = { address, port };
+    const kind = packet[0]!;
+    const known = this.#paths.get(keyOf(header));
+    // RFC 7983 §7: what a packet is, by its first byte.
+    if (kind <= 3) this.#onStun(packet, header, source, known?.path);
+    else if ((kind >= 20 && kind <= 63) || (kind >= 128 && kind <= 191)) {
+      if (known) known.owner.onPacket(packet, known.path, source);
+      else this.#drop('unknown-path');
+    } else this.#drop('unknown-kind');
+  }
+
+  #onStun(packet: Buffer, header: Buffer, source: TrunkAddress, known: Path | undefined): void {
+    const message = readStun(packet);
+    if (message?.class !== 'request' || message.method !== STUN_BINDING || !message.username) {
+      return this.#drop('not-a-check');
+    }
+    const username = Buffer.from(message.username).toString('latin1');
+    const owner = this.#ufrags.get(username.slice(0, Math.max(0, username.indexOf(':'))));
+    if (!owner) return this.#drop('unknown-ufrag');
+    owner.onCheck(packet, newPath(header, source, known));
+  }
+
+  #drop(reason: TrunkDrop): void {
+    this.counters.drops[reason]++;
+  }
+}
+
+/** The path of a frame; a known one keeps its key and header, but says where this frame came from. */
+function newPath(header: Buffer, source: TrunkAddress, known: Path | undefined): Path {
+  if (known) return { ...known, source };
+  const down = Buffer.from(header);
+  setTrunkFlags(down, 0, TRUNK_DOWN);
+  return {
+    key: keyOf(header),
+    header: down,
+    client: { address: formatAddress(header, TRUNK_CLIENT), port: trunkClientPort(header, 0) },
+    source,
+  };
+}
+
+/** All of a header but kind and length. */
+function keyOf(header: Buffer): string {
+  return header.toString('latin1', 1, TRUNK_LENGTH) + header.toString('latin1', TRUNK_CLIENT);
+}
