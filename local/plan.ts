@@ -1,0 +1,96 @@
+/** What every part of a local run is told: ports, keys, and the tables made from the region files. */
+import { randomBytes } from 'node:crypto';
+import type { RegionConfigInput } from '../origin/region-config.ts';
+import {
+  clusterRoutes,
+  steeringTable,
+  type Footprint,
+  type SteeringTable,
+  type TrunkAddress,
+} from '../protocol/footprint.ts';
+import { choosePorts, LOOPBACK, type PortWish } from './ports.ts';
+
+/** The documented ports of a local run. A region's are ten apart, in the order of region ids. */
+const USUAL_PORTS = { edge: 8787, relay: 3478, trunk: 3479, signaling: 3480, transceiver: 3481 };
+const REGION_STRIDE = 10;
+
+const LOOPBACK_NETWORKS = ['127.0.0.0/8'];
+
+export interface PlanOptions {
+  readonly footprint: Footprint;
+  readonly ports: 'usual' | 'free';
+  /** How many transceivers a region gets. */
+  transceiversOf(region: string): number;
+}
+
+export interface Plan {
+  readonly edgePort: number;
+  /** Text of `protocol/routing-keys.ts`, fresh for this run. */
+  readonly routingKeys: string;
+  /** Base64 text of `protocol/signature.ts`, fresh for this run. */
+  readonly signingKey: string;
+  readonly steering: SteeringTable;
+  /** In the order of region ids. */
+  readonly regions: readonly RegionConfigInput[];
+}
+
+/** @throws Error when no port is free. */
+export async function planStack(options: PlanOptions): Promise<Plan> {
+  const { footprint } = options;
+  const names = Object.keys(footprint).toSorted((a, b) => footprint[a]!.id - footprint[b]!.id);
+  const ports = await choosePorts(wishes(names, options));
+  const at = (key: string): TrunkAddress => ({ address: LOOPBACK, port: ports[key]! });
+  const trunks = Object.fromEntries(names.map((name) => [name, [at(`${name} trunk`)]]));
+  const routes = clusterRoutes(footprint, trunks);
+  const routingKeys = `L:${randomBytes(16).toString('base64')}`;
+  const signingKey = randomBytes(32).toString('base64');
+  const endpoints = names.map((name) => {
+    const signaling = `http://${LOOPBACK}:${ports[`${name} signaling`]!}`;
+    const relay = { ...at(`${name} relay`), transport: 'udp' as const };
+    return [name, { signaling, relays: [relay] }] as const;
+  });
+  return {
+    edgePort: ports.edge!,
+    routingKeys,
+    signingKey,
+    steering: steeringTable(footprint, Object.fromEntries(endpoints)),
+    regions: names.map((name) => ({
+      region: name,
+      cluster: footprint[name]!.id,
+      relay: { listeners: [at(`${name} relay`)], trunk: at(`${name} trunk`) },
+      peers: LOOPBACK_NETWORKS,
+      routes: routes
+        .filter(({ region }) => region !== name)
+        .map(({ cluster, region, relays }) => ({ cluster, region, relays: [...relays] })),
+      routingKeys,
+      signingKey,
+      signaling: at(`${name} signaling`),
+      edge: `http://${LOOPBACK}:${ports.edge!}`,
+      transceivers: transceiverIds(options.transceiversOf(name)).map((id) => ({
+        id,
+        trunk: at(`${name} transceiver ${id}`),
+      })),
+      logLevel: 'warn',
+    })),
+  };
+}
+
+function wishes(names: readonly string[], options: PlanOptions): Record<string, PortWish> {
+  const wish = (protocol: PortWish['protocol'], usual: number): PortWish =>
+    options.ports === 'usual' ? { protocol, wanted: usual } : { protocol };
+  const all: Record<string, PortWish> = { edge: wish('tcp', USUAL_PORTS.edge) };
+  for (const name of names) {
+    const base = REGION_STRIDE * (options.footprint[name]!.id - 1);
+    all[`${name} relay`] = wish('udp', USUAL_PORTS.relay + base);
+    all[`${name} trunk`] = wish('udp', USUAL_PORTS.trunk + base);
+    all[`${name} signaling`] = wish('tcp', USUAL_PORTS.signaling + base);
+    for (const id of transceiverIds(options.transceiversOf(name))) {
+      all[`${name} transceiver ${id}`] = wish('udp', USUAL_PORTS.transceiver + base + id - 1);
+    }
+  }
+  return all;
+}
+
+function transceiverIds(count: number): number[] {
+  return Array.from({ length: count }, (_, i) => i + 1);
+}

@@ -1,0 +1,159 @@
+/** A whole region in one process: a relay, transceivers, their signaling and their roster links. */
+import { createServer, type Server } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { TrunkAddress } from '../protocol/footprint.ts';
+import { parseRoutingKeys } from '../protocol/routing-keys.ts';
+import { parseSigningKey, SignatureVerifier } from '../protocol/signature.ts';
+import { echo } from './backend/echo.ts';
+import { MemoryDirectory } from './directory.ts';
+import type { RegionConfig } from './region-config.ts';
+import { startRelay, type Relay } from './relay/relay.ts';
+import type { RelayCounters } from './relay/counters.ts';
+import { startRosterLink, type RosterLink } from './roster-link.ts';
+import { signalingApp } from './transceiver/signaling.ts';
+import { startTransceiver, type Transceiver } from './transceiver/transceiver.ts';
+
+/** Milliseconds between two looks at whether the roster links stand. */
+const JOIN_POLL = 20;
+
+/** Where a region's parts listen, with the ports they really got. */
+export interface RegionAddresses {
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  readonly signaling: TrunkAddress;
+}
+
+/** What the transceivers of a region hold, by transceiver id. */
+export type RegionDump = Readonly<Record<string, ReturnType<Transceiver['dump']>>>;
+
+export interface OneBox {
+  readonly addresses: RegionAddresses;
+  /** Joins the edge's roster; settles once every transceiver is in it. */
+  join(): Promise<void>;
+  relayCounters(): RelayCounters;
+  dump(): RegionDump;
+  /** Starts the relay anew on its ports: its flows and counters are gone. */
+  restartRelay(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** @throws Error when a port is taken; nothing stays open then. */
+export async function startOneBox(config: RegionConfig, log: Logger): Promise<OneBox> {
+  await using opened = new AsyncDisposableStack();
+  const directory = new MemoryDirectory();
+  const transceivers = new Map<number, Transceiver>();
+  for (const { id, trunk, capacity } of config.transceivers) {
+    const { peers, cluster } = config;
+    const child = log.child({ tier: 'transceiver', cluster, transceiver: id });
+    const transceiver = await startTransceiver({
+      id,
+      trunk,
+      peers,
+      capacity,
+      backend: echo,
+      log: child,
+    });
+    opened.defer(() => transceiver.close());
+    transceivers.set(id, transceiver);
+    directory.add(id, transceiver.trunk);
+  }
+
+  let relay = await startConfiguredRelay(config, config.relay, directory, log);
+  opened.defer(() => relay.close());
+
+  const app = signalingApp({
+    verifier: new SignatureVerifier(parseSigningKey(config.signingKey), config.cluster),
+    transceivers,
+    log: log.child({ tier: 'signaling', cluster: config.cluster }),
+  });
+  const server = createServer(getRequestListener(app.fetch));
+  await listen(server, config.signaling);
+  opened.defer(() => closeServer(server));
+
+  const addresses = {
+    listeners: relay.listeners,
+    trunk: relay.trunk,
+    signaling: { address: config.signaling.address, port: portOf(server) },
+  };
+  const stack = opened.move();
+
+  return {
+    addresses,
+    join: async () => {
+      const links = [...transceivers.values()].map((transceiver) => {
+        const link = joinRoster(config, transceiver, log);
+        stack.defer(() => link.close());
+        return link;
+      });
+      while (links.some((link) => !link.connected)) await delay(JOIN_POLL);
+    },
+    relayCounters: () => relay.counters(),
+    dump: () => {
+      const dump: Record<string, ReturnType<Transceiver['dump']>> = {};
+      for (const [id, transceiver] of transceivers) dump[id] = transceiver.dump();
+      return dump;
+    },
+    restartRelay: async () => {
+      await relay.close();
+      relay = await startConfiguredRelay(config, addresses, directory, log);
+    },
+    close: () => stack.disposeAsync(),
+  };
+}
+
+/** @param at Where it listens: as configured at first, then on the ports it got. */
+function startConfiguredRelay(
+  config: RegionConfig,
+  at: Pick<RegionAddresses, 'listeners' | 'trunk'>,
+  transceivers: MemoryDirectory,
+  log: Logger,
+): Promise<Relay> {
+  const { cluster, peers, routes } = config;
+  return startRelay({
+    cluster,
+    listeners: at.listeners,
+    trunk: at.trunk,
+    peers,
+    routes,
+    routingKeys: parseRoutingKeys(config.routingKeys),
+    transceivers,
+    log: log.child({ tier: 'relay', cluster }),
+  });
+}
+
+function joinRoster(config: RegionConfig, transceiver: Transceiver, log: Logger): RosterLink {
+  const { edge, cluster } = config;
+  return startRosterLink({
+    edge,
+    cluster,
+    signingKey: parseSigningKey(config.signingKey),
+    transceiver: transceiver.id,
+    report: () => transceiver.report(),
+    log: log.child({ tier: 'roster-link', cluster, transceiver: transceiver.id }),
+  });
+}
+
+async function listen(server: Server, { address, port }: TrunkAddress): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    const taken = error.code === 'EADDRINUSE';
+    const advice = 'give another signaling port, or end the process that holds this one';
+    reject(taken ? new Error(`TCP ${address}:${port} is taken; ${advice}.`) : error);
+  });
+  server.listen(port, address, resolve);
+  await promise;
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeAllConnections();
+  await closed;
+}
