@@ -155,8 +155,10 @@ async function openSocket({ address, port }: TrunkAddress): Promise<Socket> {
     lookup: (host, _options, callback) => callback(null, host, family),
   });
   try {
+    // With a synchronous lookup the socket listens before bind returns.
+    const listening = once(socket, 'listening');
     socket.bind(port, address);
-    await once(socket, 'listening');
+    await listening;
   } catch (error) {
     await closeSocket(socket);
     throw bindError(error, address, port);

@@ -1,0 +1,81 @@
+/** What the relay's tests stand on: relays on loopback, and ends that close when the test is over. */
+import { pino } from 'pino';
+import { onTestFinished } from 'vitest';
+import type { TrunkAddress } from '../../../protocol/footprint.ts';
+import type { RoutingKey } from '../../../protocol/routing-keys.ts';
+import { STUN_HEADER_LENGTH } from '../../../protocol/stun.ts';
+import { UfragCodec } from '../../../protocol/ufrag.ts';
+import { MemoryDirectory } from '../../directory.ts';
+import { startRelay, type Relay, type RelayOptions } from '../relay.ts';
+import { check, success, transactionId } from './packets.ts';
+import { UdpEnd } from './udp-end.ts';
+
+export const HOUR = 3_600_000;
+export const KEY: RoutingKey = { id: 'A', key: Buffer.alloc(16, 'relay test') };
+export const ANY_PORT: TrunkAddress = { address: '127.0.0.1', port: 0 };
+export const SILENT = pino({ level: 'silent' });
+
+/** A fresh token, good for an hour. */
+export function ufragFor(
+  cluster: number,
+  transceiver: number,
+  expiresAt = Date.now() + HOUR,
+  key = KEY,
+): string {
+  return new UfragCodec([key]).seal({ cluster, transceiver, expiresAt });
+}
+
+export async function openEnd(address?: string): Promise<UdpEnd> {
+  const end = await UdpEnd.open(address);
+  onTestFinished(() => end.close());
+  return end;
+}
+
+/** A relay of cluster 1 unless told otherwise, with loopback as its peers. */
+export async function openRelay(options: Partial<RelayOptions> = {}): Promise<Relay> {
+  const relay = await startRelay({
+    cluster: 1,
+    listeners: [ANY_PORT],
+    trunk: ANY_PORT,
+    peers: ['127.0.0.0/8'],
+    routes: [],
+    routingKeys: [KEY],
+    transceivers: new MemoryDirectory(),
+    log: SILENT,
+    ...options,
+  });
+  onTestFinished(() => relay.close());
+  return relay;
+}
+
+/** A directory, and a transceiver in it for each id. */
+export async function openTransceivers<T extends number>(
+  ...ids: T[]
+): Promise<{ transceivers: MemoryDirectory; ends: Record<T, UdpEnd> }> {
+  const transceivers = new MemoryDirectory();
+  const ends: Partial<Record<T, UdpEnd>> = {};
+  for (const id of ids) {
+    const end = await openEnd();
+    transceivers.add(id, end.address);
+    ends[id] = end;
+  }
+  return { transceivers, ends: ends as Record<T, UdpEnd> };
+}
+
+/** A check and its answer: afterwards the client has a proven flow. */
+export async function prove(
+  client: UdpEnd,
+  relay: Relay,
+  transceiver: UdpEnd,
+  ufrag: string,
+): Promise<void> {
+  const id = transactionId();
+  client.send(check(ufrag, id), relay.listeners[0]!);
+  await transceiver.answerNext(() => success(id));
+  await client.next();
+}
+
+/** The transaction id of a STUN message. */
+export function idOf(message: Uint8Array): Uint8Array {
+  return message.subarray(8, STUN_HEADER_LENGTH);
+}
