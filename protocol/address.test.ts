@@ -10,6 +10,7 @@ describe('addresses', () => {
     expect(parseAddress('::ffff:192.0.2.1')).toEqual(parseAddress('192.0.2.1'));
     expect(isMappedIPv4(parseAddress('192.0.2.1'))).toBe(true);
     expect(isMappedIPv4(parseAddress('64:ff9b::192.0.2.1'))).toBe(false);
+    expect(isMappedIPv4(parseAddress('::ff:c000:201'))).toBe(false);
   });
 
   test.each([
