@@ -31,7 +31,8 @@ export class TalkPage {
     this.page = page;
     page.on('pageerror', (error) => this.complaints.push(String(error)));
     page.on('console', (message) => {
-      if (message.type() === 'error') this.complaints.push(message.text());
+      if (message.type() === 'error')
+        this.complaints.push(`${message.text()} ${message.location().url}`);
     });
   }
 
@@ -52,7 +53,7 @@ export class TalkPage {
     await this.page.click('#talk');
     // As text, so that no tool rewrites the import for another module system.
     const expression = `import('/app.js').then((app) => app.currentCall())`;
-    this.#call = (await this.page.evaluateHandle(expression)) as JSHandle<PageCall>;
+    this.#call = await this.page.evaluateHandle<[], () => Promise<PageCall>>(expression);
   }
 
   /** Fails at once, with what the page shows, when the call does. */

@@ -81,7 +81,10 @@ function show(shown) {
   setHidden('stages-empty', shown.stages.length > 0);
   drawWaterfall(stageList, shown.stages, shown.edgeTimings);
   showData(shown);
-  if (!ongoing) showLevels(0, 0);
+  if (!ongoing) {
+    showLevels(0, 0);
+    audio.srcObject = null;
+  }
 }
 
 /** @param {import('./call-error.js').CallError | undefined} error */
@@ -130,7 +133,8 @@ async function showWhere() {
     const response = await fetch('/v1/where', { headers: placeHeaders(place) });
     const { region, reason } = await response.json();
     if (chosenPlace() !== place || !response.ok) return;
-    setText('where', `The edge would send this call to ${region} (${reason}).`);
+    const to = region ? `A call from here goes to ${region}` : 'No cluster takes a call from here';
+    setText('where', `${to}: ${reason}.`);
   } catch {
     setText('where', 'The edge cannot be reached; is it running?');
   }

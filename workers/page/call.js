@@ -71,7 +71,7 @@ export class Call extends EventTarget {
       await this.#openMicrophone();
       const answer = await this.#exchange(await this.#offer());
       // Hanging up while the request was under way: the session it made must not stay.
-      if (this.state !== 'starting') return this.#deleteSession();
+      if (this.state !== 'starting') return await this.#deleteSession();
       this.#set('connecting');
       this.#mark = this.#now();
       await this.#peer.setRemoteDescription({ type: 'answer', sdp: answer });
@@ -216,21 +216,26 @@ export class Call extends EventTarget {
 
   /** @param {CallState} state */
   #close(state) {
-    this.#peer.close();
     this.#stopMicrophone();
     this.#set(state);
-    this.#deleteSession();
+    // The edge first: a peer that says goodbye before it ends the session itself, and DELETE finds none.
+    void this.#deleteSession().finally(() => this.#peer.close());
   }
 
   #stopMicrophone() {
     for (const track of this.#microphone?.getTracks() ?? []) track.stop();
   }
 
-  #deleteSession() {
-    if (!this.#location) return;
-    // keepalive lets the request outlive the page; the session expires by itself if it is lost.
-    fetch(this.#location, { method: 'DELETE', keepalive: true }).catch(() => {});
+  async #deleteSession() {
+    const location = this.#location;
+    if (!location) return;
     this.#location = undefined;
+    try {
+      // keepalive lets the request outlive the page.
+      await fetch(location, { method: 'DELETE', keepalive: true });
+    } catch {
+      // The session ends by itself when its client is gone.
+    }
   }
 
   #isOver() {

@@ -1,0 +1,58 @@
+/** A call whose media enters at the nearest region while its session lives in another. */
+import type { Browser } from 'puppeteer-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startStack, type Stack } from '../local/stack.ts';
+import { launchChromium } from './support/chromium.ts';
+import { sessionsOf } from './support/sessions.ts';
+import { TalkPage } from './support/talk-page.ts';
+
+const INGRESS = 'eu-central-1';
+const HOME = 'us-east-1';
+
+/** RTP packets that must pass each way: one second. */
+const PACKETS = 50;
+
+let stack: Stack;
+let browser: Browser;
+
+beforeAll(async () => {
+  const transceivers = { [INGRESS]: 0 };
+  stack = await startStack({ transceivers });
+  browser = await launchChromium();
+});
+
+afterAll(async () => {
+  await Promise.all([browser?.close(), stack?.close()]);
+});
+
+test('Frankfurt has no transceiver: the call enters there and lives in us-east-1', async () => {
+  const page = await TalkPage.open(browser, stack.edge);
+  await page.callFrom('Frankfurt');
+  await page.untilLive();
+
+  expect(await page.path()).toMatchObject({ colo: 'FRA', cluster: HOME, ingress: INGRESS });
+  const { relays } = stack.regions.get(INGRESS)!;
+  const candidates = relays.map(({ address, port }) => `${address}:${port}/udp`);
+  expect(await page.candidates()).toEqual(candidates);
+  expect(await sessionsOf(stack)).toEqual({ [HOME]: 1 });
+
+  const before = await counters();
+  await page.untilHeard(PACKETS);
+  expect(await page.echoText('across the trunk')).toBe(true);
+  expect(await page.echoBytes(100_000)).toBe(true);
+  const after = await counters();
+  const grown = (relay: 'ingress' | 'home', traffic: 'fromClients' | 'toClients' | 'fromTrunk') =>
+    after[relay][traffic].packets - before[relay][traffic].packets;
+  expect(grown('ingress', 'fromClients')).toBeGreaterThanOrEqual(PACKETS);
+  expect(grown('ingress', 'toClients')).toBeGreaterThanOrEqual(PACKETS);
+  // Up and down alike pass the home region's relay, which has no client of its own.
+  expect(grown('home', 'fromTrunk')).toBeGreaterThanOrEqual(2 * PACKETS);
+  expect(grown('home', 'fromClients')).toBe(0);
+  expect(grown('home', 'toClients')).toBe(0);
+  expect(await page.text('#path')).toContain('reached over the trunk');
+});
+
+async function counters() {
+  const [ingress, home] = [stack.regions.get(INGRESS)!, stack.regions.get(HOME)!];
+  return { ingress: await ingress.relayCounters(), home: await home.relayCounters() };
+}
