@@ -3,12 +3,12 @@
  * is therefore a place in a slab where a header stands; nothing is built to look a flow up.
  */
 import { randomBytes } from 'node:crypto';
-import { isMappedIPv4 } from '../../protocol/address.ts';
+import { ADDRESS_LENGTH, isMappedIPv4 } from '../../protocol/address.ts';
 import {
   TRUNK_CLIENT,
   TRUNK_HEADER_LENGTH,
   TRUNK_LISTENER,
-  TRUNK_PROXY,
+  trunkClientPort,
 } from '../../protocol/trunk.ts';
 import { sameBytes } from './bytes.ts';
 
@@ -39,9 +39,10 @@ export function hashFlow(header: Uint8Array, at: number): number {
 /** Spreads clients over equals; every relay and every run gives the same number for a client. */
 export function spreadOf(header: Uint8Array, at: number): number {
   let hash = 0x811c9dc5;
-  for (let i = at + TRUNK_CLIENT; i < at + TRUNK_PROXY; i++) {
-    hash = Math.imul(hash ^ header[i]!, 0x01000193);
+  for (let i = 0; i < ADDRESS_LENGTH; i++) {
+    hash = Math.imul(hash ^ header[at + TRUNK_CLIENT + i]!, 0x01000193);
   }
+  hash = Math.imul(hash ^ trunkClientPort(header, at), 0x01000193);
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 

@@ -48,18 +48,16 @@ export async function openRelay(options: Partial<RelayOptions> = {}): Promise<Re
   return relay;
 }
 
-/** A directory, and a transceiver in it for each id. */
-export async function openTransceivers<T extends number>(
-  ...ids: T[]
-): Promise<{ transceivers: MemoryDirectory; ends: Record<T, UdpEnd> }> {
+/** A directory, and the transceivers in it by their ids. */
+export async function openTransceivers(...ids: number[]) {
   const transceivers = new MemoryDirectory();
-  const ends: Partial<Record<T, UdpEnd>> = {};
+  const byId = new Map<number, UdpEnd>();
   for (const id of ids) {
     const end = await openEnd();
     transceivers.add(id, end.address);
-    ends[id] = end;
+    byId.set(id, end);
   }
-  return { transceivers, ends: ends as Record<T, UdpEnd> };
+  return { transceivers, ends: (id: number): UdpEnd => byId.get(id)! };
 }
 
 /** A check and its answer: afterwards the client has a proven flow. */
