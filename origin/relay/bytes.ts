@@ -1,4 +1,4 @@
-/** Comparisons of bytes in place, without a view. */
+/** Bytes compared in place, and copied. */
 import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 
 export function sameBytes(
@@ -14,4 +14,9 @@ export function sameBytes(
 
 export function sameAddress(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): boolean {
   return sameBytes(a, aAt, b, bAt, ADDRESS_LENGTH);
+}
+
+/** Always a copy: a Buffer's own slice is a view. */
+export function copyBytes(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return Uint8Array.from(bytes.subarray(start, end));
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { AddressCache } from './address-cache.ts';
+import { copyBytes } from './bytes.ts';
 import { MAX_LISTENERS, type IoOptions, type IoStats, type RelayIo } from './io.ts';
 import { PacketBatch, TRUNK_SOCKET } from './packet-batch.ts';
 import { TrunkOutbox } from './trunk-outbox.ts';
@@ -74,8 +75,8 @@ class DgramIo implements RelayIo {
     addressAt: number,
     port: number,
   ): void {
-    // The system may take the bytes later, so it gets a copy; a Buffer's own slice would be a view.
-    const datagram = Uint8Array.prototype.slice.call(data, start, end);
+    // The system may take the bytes later, when the slab holds others.
+    const datagram = copyBytes(data, start, end);
     this.#send(this.#publicSockets[listener]!, datagram, address, addressAt, port);
   }
 

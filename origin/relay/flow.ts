@@ -1,6 +1,7 @@
 /** One client's path: to which transceiver its packets go, and whether that has been proven. */
 import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
 import type { Route } from '../../protocol/ufrag.ts';
+import { copyBytes } from './bytes.ts';
 import type { PendingChecks } from './pending-checks.ts';
 
 /** What a token said, with the token itself. */
@@ -27,7 +28,7 @@ export class Flow {
   newer: Flow | undefined;
 
   constructor(header: Uint8Array, at: number, hash: number, route: FlowRoute, now: number) {
-    this.header = header.slice(at, at + TRUNK_HEADER_LENGTH);
+    this.header = copyBytes(header, at, at + TRUNK_HEADER_LENGTH);
     this.hash = hash;
     this.route = route;
     this.seenAt = now;

@@ -5,7 +5,7 @@
 import { STUN_BINDING, readStun, type StunMessage } from '../../protocol/stun.ts';
 import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
 import { UFRAG_LENGTH, type UfragCodec, type UfragRejection } from '../../protocol/ufrag.ts';
-import { sameBytes } from './bytes.ts';
+import { copyBytes, sameBytes } from './bytes.ts';
 import type { DropReason } from './counters.ts';
 import type { FlowTable } from './flow-table.ts';
 import type { Flow, FlowRoute } from './flow.ts';
@@ -125,7 +125,7 @@ export class UpRouter {
   #open(username: Uint8Array, now: number): FlowRoute | DropReason {
     const opened = this.#codec.open(username, now, 0, UFRAG_LENGTH);
     if (!opened.ok) return REJECTIONS[opened.reason];
-    return { ...opened.route, ufrag: username.slice(0, UFRAG_LENGTH) };
+    return { ...opened.route, ufrag: copyBytes(username, 0, UFRAG_LENGTH) };
   }
 }
 
