@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { RosterEntry } from '../protocol/roster.ts';
 import { candidates } from './candidates.ts';
 import { testTable } from './testing/steering-table.ts';
@@ -32,7 +32,11 @@ describe('candidates', () => {
   });
 
   it('passes clusters whose roster is empty or cannot be read', async () => {
+    using warn = vi.spyOn(console, 'warn').mockReturnValue();
     expect(await route({ 1: [], 3: roster(4) })).toEqual([[3, 4]]);
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ region: 'eu-central-1', error: 'Error: away' }),
+    );
   });
 
   it('reads a roster only when its turn comes', async () => {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { distanceKm, steer, steeringIndex, type Place } from './steering.ts';
 import { testTable } from './testing/steering-table.ts';
@@ -138,7 +138,8 @@ describe('steer', () => {
     fc.assert(
       fc.property(place, (anywhere) => {
         const { clusters, ingress } = steer(index, anywhere);
-        expect(clusters.map(({ cluster }) => cluster).toSorted()).toEqual([1, 2, 3]);
+        expect(clusters).toHaveLength(3);
+        expect(new Set(clusters)).toEqual(new Set(index.clusters));
         expect(ingress).toBe(clusters[0]);
       }),
     );

@@ -47,5 +47,8 @@ const CLUSTERS: readonly SteeringCluster[] = [
 export function testTable(
   changes: Readonly<Record<number, Partial<SteeringCluster>>> = {},
 ): SteeringTable {
-  return { version: 1, clusters: CLUSTERS.map((own) => ({ ...own, ...changes[own.cluster] })) };
+  return {
+    version: 1,
+    clusters: CLUSTERS.map((own) => Object.assign({}, own, changes[own.cluster])),
+  };
 }

@@ -1,0 +1,214 @@
+import { env } from 'cloudflare:workers';
+import { runInDurableObject } from 'cloudflare:test';
+import * as fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ROSTER_DEAD, type TransceiverReport } from '../protocol/roster.ts';
+import { parseSigningKey, sign } from '../protocol/signature.ts';
+import { MAX_REPORT_LENGTH, type Roster } from './roster.ts';
+
+const key = parseSigningKey(env.SIGNING_KEY);
+let clusters = 100;
+const opened: WebSocket[] = [];
+
+afterEach(() => {
+  vi.useRealTimers();
+  for (const socket of opened.splice(0)) socket.close();
+});
+
+/** A roster of its own for each test. */
+function newRoster(): { cluster: number; roster: DurableObjectStub<Roster> } {
+  const cluster = clusters++;
+  return { cluster, roster: env.ROSTER.getByName(String(cluster)) };
+}
+
+function ask(roster: DurableObjectStub<Roster>, authorization?: string): Promise<Response> {
+  const headers = new Headers({ upgrade: 'websocket' });
+  if (authorization) headers.set('authorization', authorization);
+  return roster.fetch('https://edge.test/v1/roster', { headers });
+}
+
+interface Link {
+  readonly socket: WebSocket;
+  readonly closed: Promise<CloseEvent>;
+}
+
+async function join(
+  { cluster, roster }: ReturnType<typeof newRoster>,
+  transceiver: number,
+): Promise<Link> {
+  const token = await sign(key, cluster, { op: 'join', transceiver });
+  const response = await ask(roster, `Bearer ${token}`);
+  const socket = response.webSocket!;
+  const closed = new Promise<CloseEvent>((resolve) => socket.addEventListener('close', resolve));
+  socket.accept();
+  opened.push(socket);
+  return { socket, closed };
+}
+
+const report = (transceiver: number, sessions = 0): TransceiverReport => ({
+  transceiver,
+  sessions,
+  capacity: 10,
+  draining: false,
+});
+
+async function ids(roster: DurableObjectStub<Roster>): Promise<number[]> {
+  return (await roster.snapshot()).map(({ transceiver }) => transceiver);
+}
+
+describe('Roster', () => {
+  it('knows a transceiver by its last report, until it leaves', async () => {
+    const own = newRoster();
+    expect(await ids(own.roster)).toEqual([]);
+    const { socket } = await join(own, 7);
+    expect(await ids(own.roster)).toEqual([]);
+    socket.send(JSON.stringify(report(7)));
+    socket.send(JSON.stringify(report(7, 4)));
+    await vi.waitFor(async () =>
+      expect(await own.roster.snapshot()).toMatchObject([{ transceiver: 7, sessions: 4 }]),
+    );
+    socket.close();
+    await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([]));
+  });
+
+  it('lists transceivers in the order of their ids, each cluster its own', async () => {
+    const [one, other] = [newRoster(), newRoster()];
+    for (const id of [9, 2, 5]) {
+      const { socket } = await join(one, id);
+      socket.send(JSON.stringify(report(id)));
+    }
+    await vi.waitFor(async () => expect(await ids(one.roster)).toEqual([2, 5, 9]));
+    expect(await ids(other.roster)).toEqual([]);
+  });
+
+  it('counts a transceiver as dead when its reports stop, though its socket is open', async () => {
+    const own = newRoster();
+    const { socket } = await join(own, 1);
+    socket.send(JSON.stringify(report(1)));
+    await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([1]));
+    const [entry] = await own.roster.snapshot();
+    // The clock alone is held; waiting would make the test as slow as the rule.
+    vi.useFakeTimers({ toFake: ['Date'], now: entry!.seenAt + ROSTER_DEAD - 1 });
+    expect(await ids(own.roster)).toEqual([1]);
+    vi.setSystemTime(entry!.seenAt + ROSTER_DEAD);
+    socket.send('ping');
+    expect(await ids(own.roster)).toEqual([]);
+  });
+
+  it('answers a ping', async () => {
+    const { socket } = await join(newRoster(), 1);
+    const answer = new Promise<MessageEvent>((resolve) =>
+      socket.addEventListener('message', resolve),
+    );
+    socket.send('ping');
+    expect((await answer).data).toBe('pong');
+  });
+
+  it('lets go of an older link of the same transceiver', async () => {
+    const own = newRoster();
+    const first = await join(own, 1);
+    first.socket.send(JSON.stringify(report(1, 1)));
+    const second = await join(own, 1);
+    expect((await first.closed).code).toBe(4000);
+    second.socket.send(JSON.stringify(report(1, 2)));
+    await vi.waitFor(async () =>
+      expect(await own.roster.snapshot()).toMatchObject([{ transceiver: 1, sessions: 2 }]),
+    );
+  });
+
+  it('keeps what it knows when it forgets its memory', async () => {
+    const own = newRoster();
+    const { socket } = await join(own, 3);
+    socket.send(JSON.stringify(report(3)));
+    await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([3]));
+    await runInDurableObject(own.roster, async (_roster, state) => {
+      const [held] = state.getWebSockets('3');
+      expect(held!.deserializeAttachment()).toMatchObject({ transceiver: 3, entry: report(3) });
+    });
+  });
+
+  describe('refuses to let in', () => {
+    it.each([
+      ['nobody', undefined],
+      ['a token of another kind', 'Basic abc'],
+      ['what is no token', 'Bearer a.b.c'],
+      ['characters that no token has', 'Bearer a b'],
+    ])('%s', async (_name, authorization) => {
+      const { roster } = newRoster();
+      const response = await ask(roster, authorization);
+      expect(response.status).toBe(401);
+      expect(await response.json()).toMatchObject({
+        type: 'urn:global-relay:problem:unauthorized',
+      });
+    });
+
+    it('a token for another cluster', async () => {
+      const { cluster, roster } = newRoster();
+      const token = await sign(key, cluster + 1, { op: 'join', transceiver: 1 });
+      const response = await ask(roster, `Bearer ${token}`);
+      expect(response.status).toBe(401);
+      await response.body?.cancel();
+    });
+
+    it('a token of another key', async () => {
+      const { cluster, roster } = newRoster();
+      const claims = { op: 'join', transceiver: 1 } as const;
+      const token = await sign(new Uint8Array(32), cluster, claims);
+      const response = await ask(roster, `Bearer ${token}`);
+      expect(response.status).toBe(401);
+      await response.body?.cancel();
+    });
+
+    it('a token a second time', async () => {
+      const { cluster, roster } = newRoster();
+      const token = await sign(key, cluster, { op: 'join', transceiver: 1 });
+      const first = await ask(roster, `Bearer ${token}`);
+      expect(first.status).toBe(101);
+      first.webSocket!.accept();
+      opened.push(first.webSocket!);
+      const second = await ask(roster, `Bearer ${token}`);
+      expect(second.status).toBe(401);
+      await second.body?.cancel();
+    });
+
+    it('a token that lets something else be done', async () => {
+      const { cluster, roster } = newRoster();
+      const claims = { requestId: 'r', transceiver: 1, call: 'a'.repeat(32), tenant: '' };
+      const token = await sign(key, cluster, { op: 'end', ...claims });
+      const response = await ask(roster, `Bearer ${token}`);
+      expect(response.status).toBe(401);
+      await response.body?.cancel();
+    });
+  });
+
+  describe('closes with 1008 the link of a transceiver that sends', () => {
+    it.each<[string, string | Uint8Array]>([
+      ['no JSON', 'hello'],
+      ['another id than it joined with', JSON.stringify(report(2))],
+      ['a field too few', JSON.stringify({ transceiver: 1 })],
+      ['a field too many', JSON.stringify({ ...report(1), more: 1 })],
+      ['a negative load', JSON.stringify(report(1, -1))],
+      ['a binary message', new Uint8Array([1, 2, 3])],
+      ['a report with a long tail', JSON.stringify(report(1)) + ' '.repeat(MAX_REPORT_LENGTH)],
+    ])('%s', async (_name, message) => {
+      const own = newRoster();
+      const { socket, closed } = await join(own, 1);
+      socket.send(message);
+      expect((await closed).code).toBe(1008);
+      expect(await ids(own.roster)).toEqual([]);
+    });
+
+    it('anything else', async () => {
+      const own = newRoster();
+      const text = fc.oneof(fc.string(), fc.json()).filter((message) => message !== 'ping');
+      await fc.assert(
+        fc.asyncProperty(text, async (message) => {
+          const { socket, closed } = await join(own, 1);
+          socket.send(message);
+          expect((await closed).code).toBe(1008);
+        }),
+        { numRuns: 50 },
+      );
+    });
+  });
+});

@@ -1,0 +1,72 @@
+/** The real Worker in workerd, for tests in Node that need real origins around it. */
+import { once } from 'node:events';
+import { createTestHarness, type TestHarness } from 'wrangler';
+import { WebSocket } from 'ws';
+import { ROSTER_HEARTBEAT, type TransceiverReport } from '../../protocol/roster.ts';
+import { sign } from '../../protocol/signature.ts';
+
+export const ROUTING_KEYS = `T:${Buffer.alloc(16, 'edge').toString('base64')}`;
+export const SIGNING_KEY = Buffer.alloc(32, 'edge').toString('base64');
+
+export interface LocalEdge {
+  /** Base URL without a final slash. */
+  readonly url: string;
+  /** As `fetch`; `cf` is what Cloudflare would tell of the client. */
+  readonly fetch: TestHarness['fetch'];
+  /** Replaces the text of the steering table in KV. */
+  putSteering(text: string): Promise<void>;
+  /** Joins a roster with a report that stays the same, and leaves with the returned function. */
+  join(cluster: number, report: TransceiverReport): Promise<() => void>;
+  /** What the Worker logged so far, one text. */
+  logs(): string;
+  close(): Promise<void>;
+}
+
+/**
+ * @param steering Text of the steering table in KV; none when undefined.
+ * @param secrets Instead of the good ones.
+ */
+export async function startLocalEdge(
+  steering: string | undefined,
+  secrets: Record<string, string> = { ROUTING_KEYS, SIGNING_KEY },
+): Promise<LocalEdge> {
+  const configPath = new URL('../../wrangler.toml', import.meta.url);
+  const harness = createTestHarness({ workers: [{ configPath, secrets }] });
+  const { url } = await harness.listen();
+  const { FOOTPRINT } = await harness.getWorker<Env>().getEnv();
+  const putSteering = (text: string) => FOOTPRINT.put('steering', text);
+  if (steering !== undefined) await putSteering(steering);
+  const sockets: WebSocket[] = [];
+  const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
+  return {
+    url: url.origin,
+    fetch: harness.fetch,
+    putSteering,
+    join: async (cluster, report) => {
+      const { transceiver } = report;
+      const token = await sign(key, cluster, { op: 'join', transceiver });
+      const address = `${url.origin.replace('http', 'ws')}/v1/roster/${cluster}`;
+      const headers = { authorization: `Bearer ${token}` };
+      const socket = new WebSocket(address, { headers });
+      sockets.push(socket);
+      await once(socket, 'open');
+      const text = JSON.stringify(report);
+      socket.send(text);
+      const heartbeat = setInterval(() => socket.send(text), ROSTER_HEARTBEAT);
+      socket.on('close', () => clearInterval(heartbeat));
+      // The answer to a ping that follows the report shows that the report has arrived.
+      socket.send('ping');
+      await once(socket, 'message');
+      return () => socket.terminate();
+    },
+    logs: () =>
+      harness
+        .getLogs()
+        .map(({ message }) => message)
+        .join('\n'),
+    close: async () => {
+      for (const socket of sockets) socket.terminate();
+      await harness.close();
+    },
+  };
+}
