@@ -1,29 +1,12 @@
 /** The edge on this machine: the real Worker in workerd, with its bindings kept in memory. */
-import process from 'node:process';
+import { unstable_startWorker as startWorker } from 'wrangler';
 import type { SteeringTable } from '../protocol/footprint.ts';
+import type { EdgeOptions } from './edge-options.ts';
 import { LOOPBACK } from './ports.ts';
 
 /** Binding of the namespace and key in it of the edge's table. */
 const FOOTPRINT_BINDING = 'FOOTPRINT';
 const STEERING_KEY = 'steering';
-
-/** Keeps wrangler quiet and offline. */
-const QUIET = {
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-};
-
-export interface EdgeOptions {
-  /** Path of wrangler.toml. */
-  readonly configPath: string;
-  /** TCP port on loopback. */
-  readonly port: number;
-  readonly secrets: Readonly<Record<'ROUTING_KEYS' | 'SIGNING_KEY', string>>;
-  readonly steering: SteeringTable;
-  /** Called with each line the Worker logs as a warning or an error. */
-  onLog(line: string): void;
-}
 
 export interface Edge {
   /** Base URL without a final slash. */
@@ -33,11 +16,16 @@ export interface Edge {
   close(): Promise<void>;
 }
 
-/** The header MF-CF-Blob, JSON, sets `request.cf` of one request: that is how a caller has a place. */
-export async function startEdge(options: EdgeOptions): Promise<Edge> {
-  Object.assign(process.env, QUIET);
-  // Loading wrangler keeps this thread busy for a second, in which region processes can start.
-  const { unstable_startWorker: startWorker } = await import('wrangler');
+/**
+ * The header MF-CF-Blob, JSON, sets `request.cf` of one request: that is how a caller has a place.
+ *
+ * @param onLog Called with each line that the Worker logs as a warning or an error.
+ * @throws Error when the Worker cannot be built or the port is taken.
+ */
+export async function startEdge(
+  options: EdgeOptions,
+  onLog: (line: string) => void,
+): Promise<Edge> {
   const worker = await startWorker({
     config: options.configPath,
     bindings: {
@@ -50,10 +38,8 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
       persist: false,
       remote: false,
       watch: false,
-      // At `warn` wrangler would miss the secrets in files of its own; they come as bindings.
-      logLevel: 'error',
-      structuredLogsHandler: ({ level, message }) => {
-        if (level === 'warn' || level === 'error') options.onLog(message);
+      structuredLogsHandler: ({ level, message }: { level: string; message: string }) => {
+        if (level === 'warn' || level === 'error') onLog(message);
       },
     },
   });
@@ -63,7 +49,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     await footprint.put(STEERING_KEY, JSON.stringify(table));
   };
   try {
-    await Promise.race([worker.ready, failure(worker.raw)]);
+    await Promise.race([worker.ready, failureOf(worker.raw)]);
     await steer(options.steering);
   } catch (error) {
     await worker.dispose();
@@ -73,10 +59,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
 }
 
 /** Rejects with the first fault; a Worker that cannot be built never gets ready. */
-function failure(environment: NodeJS.EventEmitter): Promise<never> {
+function failureOf(environment: NodeJS.EventEmitter): Promise<never> {
   return new Promise((_, reject) => {
-    environment.once('error', ({ reason, cause }: { reason: string; cause: unknown }) => {
-      reject(new Error(`The edge cannot start: ${reason}`, { cause }));
+    environment.once('error', ({ reason, cause }: { reason: string; cause?: Error }) => {
+      reject(new Error(cause ? `${reason}: ${cause.message}` : reason, { cause }));
     });
   });
 }

@@ -1,22 +1,23 @@
 /** The whole system on this machine: the edge in workerd and every region as a process of its own. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { readFootprint } from '../origin/footprint-files.ts';
-import type { RegionDump } from '../origin/one-box.ts';
-import type { RegionConfigInput } from '../origin/region-config.ts';
-import type { RelayCounters } from '../origin/relay/counters.ts';
-import type { Footprint, SteeringTable, TrunkAddress } from '../protocol/footprint.ts';
-import { startEdge } from './edge.ts';
-import { planStack } from './plan.ts';
-import { RegionProcess } from './region-process.ts';
+import type { Footprint, SteeringTable } from '../protocol/footprint.ts';
+import { startChild } from './child.ts';
+import { edgeEnvironment } from './edge-options.ts';
+import type { EdgeService } from './edge-process.ts';
+import { planStack, type Plan } from './plan.ts';
+import { LocalRegion, type RegionHandle } from './region-handle.ts';
+
+export type { RegionHandle } from './region-handle.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const EDGE_MODULE = new URL('edge-process.ts', import.meta.url);
 
 /** Transceivers of a region unless told otherwise. */
 const DEFAULT_TRANSCEIVERS = 2;
 
-/** Milliseconds the transceivers of a region have to join the edge's roster. */
-const JOIN_TIMEOUT = 10_000;
+/** Width of the column of service names. */
+const NAME_WIDTH = 16;
 
 export interface StackOptions {
   /** The documented ports where they are free, or free ones everywhere, which is the default. */
@@ -27,31 +28,15 @@ export interface StackOptions {
   readonly regionsDir?: string;
   /** Called once per service when it is ready, with a line for people. */
   readonly onReady?: (line: string) => void;
-  /** Called with what goes wrong later: what the edge logs, or a region that ends by itself. */
+  /** Called when a service ends by itself, with a line for people. */
   readonly onTrouble?: (line: string) => void;
-}
-
-export interface RegionHandle {
-  readonly name: string;
-  readonly cluster: number;
-  /** Process id. */
-  readonly pid: number;
-  /** Public UDP sockets. */
-  readonly relays: readonly TrunkAddress[];
-  readonly trunk: TrunkAddress;
-  /** Base URL of its signaling, without a final slash. */
-  readonly signaling: string;
-  relayCounters(): Promise<RelayCounters>;
-  /** The sessions of its transceivers, by transceiver id. */
-  dump(): Promise<RegionDump>;
-  /** The relay loses every flow and counter; its ports stay. */
-  restartRelay(): Promise<void>;
 }
 
 export interface Stack {
   /** Base URL of the edge, without a final slash. */
   readonly edge: string;
   readonly footprint: Footprint;
+  /** In the order of region ids. */
   readonly regions: ReadonlyMap<string, RegionHandle>;
   /** The edge's table at the start. */
   readonly steering: SteeringTable;
@@ -59,7 +44,7 @@ export interface Stack {
   readonly routingKeys: string;
   /** The key of this run, as base64 text of `protocol/signature.ts`. */
   readonly signingKey: string;
-  /** Puts another table before the edge. */
+  /** Puts another table before the edge, which takes it up once its copy is old. */
   steer(table: SteeringTable): Promise<void>;
   close(): Promise<void>;
 }
@@ -76,42 +61,26 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     transceiversOf: (name) => transceivers[name] ?? DEFAULT_TRANSCEIVERS,
   });
 
-  const startingRegions = plan.regions.map((config) => RegionProcess.start(config));
-  const startingEdge = startEdge({
-    configPath: `${ROOT}wrangler.toml`,
-    port: plan.edgePort,
-    secrets: { ROUTING_KEYS: plan.routingKeys, SIGNING_KEY: plan.signingKey },
-    steering: plan.steering,
-    onLog: (line) => onTrouble(`edge: ${line}`),
-  });
-  const results = await Promise.allSettled([startingEdge, ...startingRegions]);
-  for (const result of results) {
-    if (result.status === 'fulfilled') started.defer(() => result.value.close());
-  }
-  const failure = results.find((result) => result.status === 'rejected');
-  if (failure) throw failure.reason;
-  const edge = await startingEdge;
-  const processes = await Promise.all(startingRegions);
-
-  onReady(readyLine('edge', `${edge.url}, the Worker in workerd`));
-  const regions = new Map<string, RegionHandle>();
-  for (const [i, region] of processes.entries()) {
-    await withinJoinTimeout(region.join(), region.name);
-    regions.set(region.name, handleOf(region, plan.regions[i]!));
-    onReady(readyLine(region.name, describe(plan.regions[i]!)));
+  const ready = (name: string, what: string) =>
+    onReady(`${name.padEnd(NAME_WIDTH)} ready: ${what}`);
+  const { edge, regions } = await startAll(plan, started);
+  ready('edge', `${edge.url}, the Worker in workerd`);
+  for (const region of regions) {
+    await region.join();
+    ready(region.name, region.describe());
   }
 
   let closing = false;
-  for (const region of processes) {
-    region.onEnd((how) => {
-      if (!closing) onTrouble(`${region.name}: its process ended ${how}`);
+  for (const service of [edge, ...regions]) {
+    service.onEnd((how) => {
+      if (!closing) onTrouble(`${service.name}: its process has ended ${how}`);
     });
   }
   const stack = started.move();
   return {
     edge: edge.url,
     footprint,
-    regions,
+    regions: new Map(regions.map((region) => [region.name, region])),
     steering: plan.steering,
     routingKeys: plan.routingKeys,
     signingKey: plan.signingKey,
@@ -123,45 +92,42 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
 }
 
+/** Starts every process at once. When one fails, the others are ended before the failure is thrown. */
+async function startAll(plan: Plan, started: AsyncDisposableStack) {
+  const startingEdge = startEdge(plan);
+  const startingRegions = plan.regions.map((config) => LocalRegion.start(config));
+  const results = await Promise.allSettled([startingEdge, ...startingRegions]);
+  for (const result of results) {
+    // The edge was first, so it is the last to go: regions leave its roster in order.
+    if (result.status === 'fulfilled') started.defer(() => result.value.close());
+  }
+  return { edge: await startingEdge, regions: await Promise.all(startingRegions) };
+}
+
+async function startEdge(plan: Plan) {
+  const { child, ready } = await startChild<EdgeService>({
+    name: 'edge',
+    module: EDGE_MODULE,
+    env: edgeEnvironment({
+      configPath: `${ROOT}wrangler.toml`,
+      port: plan.edgePort,
+      secrets: { ROUTING_KEYS: plan.routingKeys, SIGNING_KEY: plan.signingKey },
+      steering: plan.steering,
+    }),
+  });
+  return {
+    name: 'edge',
+    url: ready,
+    steer: (table: SteeringTable) => child.ask('steer', table),
+    onEnd: (callback: (how: string) => void) => child.onEnd(callback),
+    close: () => child.close(),
+  };
+}
+
 function requireKnownRegions(footprint: Footprint, names: readonly string[]): void {
   for (const name of names) {
     if (!(name in footprint)) throw new Error(`There is no region ${name} to give transceivers.`);
   }
-}
-
-async function withinJoinTimeout(joining: Promise<void>, region: string): Promise<void> {
-  const timer = new AbortController();
-  const timeout = delay(JOIN_TIMEOUT, undefined, { signal: timer.signal }).then(
-    () => Promise.reject(new Error(`The transceivers of ${region} cannot join the edge's roster.`)),
-    () => undefined,
-  );
-  await Promise.race([joining, timeout]);
-  timer.abort();
-}
-
-function handleOf(region: RegionProcess, config: RegionConfigInput): RegionHandle {
-  const { listeners, trunk, signaling } = region.addresses;
-  return {
-    name: region.name,
-    cluster: config.cluster,
-    pid: region.pid,
-    relays: listeners,
-    trunk,
-    signaling: `http://${signaling.address}:${signaling.port}`,
-    relayCounters: () => region.relayCounters(),
-    dump: () => region.dump(),
-    restartRelay: () => region.restartRelay(),
-  };
-}
-
-function describe({ relay, signaling, transceivers }: RegionConfigInput): string {
-  const listeners = relay.listeners.map(({ address, port }) => `${address}:${port}`).join(', ');
-  const count = `${transceivers.length} ${transceivers.length === 1 ? 'transceiver' : 'transceivers'}`;
-  return `relay ${listeners}/udp, signaling ${signaling.port}/tcp, ${count}`;
-}
-
-function readyLine(service: string, what: string): string {
-  return `${service.padEnd(16)} ready: ${what}`;
 }
 
 function ignore(): void {}

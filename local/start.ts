@@ -7,7 +7,7 @@ import { startStack, type Stack } from './stack.ts';
 /** Exit code of a wrong command line. */
 const EXIT_USAGE = 2;
 
-/** Shells expect 128 and the signal's number, but to end a run by Ctrl-C is its normal end. */
+/** After Ctrl-C. Shells expect 128 and the signal's number, but it is the normal end of a run. */
 const EXIT_ENDED = 0;
 
 async function main(): Promise<number> {
@@ -24,13 +24,8 @@ async function main(): Promise<number> {
     onTrouble: (line) => console.error(line),
   });
   const stack = await Promise.race([starting, interrupted]);
-  if (stack === undefined) {
-    await starting.then(
-      (late) => late.close(),
-      () => undefined,
-    );
-    return EXIT_ENDED;
-  }
+  // Services that are still on their way end by themselves once this process is gone.
+  if (stack === undefined) return EXIT_ENDED;
   try {
     return await use(stack, options, interrupted);
   } finally {

@@ -4,17 +4,16 @@
  */
 import process from 'node:process';
 import { pino } from 'pino';
-import { startOneBox } from './one-box.ts';
+import { startOneBox, type OneBox, type RegionAddresses } from './one-box.ts';
+import { hasParent, runService } from './parent.ts';
 import { readRegionConfig, RegionConfigError } from './region-config.ts';
-import { parentOf, reasonOf, serveParent } from './region-control.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
 
-const parent = parentOf(process);
 let log = pino({ name: 'region' });
 
-// A session that was lost here could leave state no one knows of: end, and let the supervisor start anew.
+// What was half done could leave state no one knows of: end, and let the supervisor start anew.
 process.on('uncaughtException', (error) => die(error, 'uncaught exception'));
 process.on('unhandledRejection', (reason) => die(reason, 'unhandled rejection'));
 
@@ -23,40 +22,34 @@ function die(error: unknown, what: string): never {
   process.exit(1);
 }
 
-async function main(): Promise<void> {
-  const config = await readRegionConfig(process.argv.slice(2), process.env);
-  log = pino({ name: 'region', level: config.logLevel, base: { region: config.region } });
-  const box = await startOneBox(config, log);
-  let ending = false;
-  const end = (why: string) => {
-    if (ending) return;
-    ending = true;
-    log.info({ why }, 'the region ends');
-    box.close().then(
-      () => process.exit(0),
-      (error: unknown) => die(error, 'the region could not be closed'),
-    );
+/** What a parent is told, and may ask. */
+export interface RegionService {
+  readonly ready: RegionAddresses;
+  readonly answers: ReturnType<typeof answersOf>;
+}
+
+function answersOf(box: OneBox) {
+  return {
+    join: () => box.join(),
+    relayCounters: () => box.relayCounters(),
+    dump: () => box.dump(),
+    restartRelay: () => box.restartRelay(),
   };
-  process.once('SIGTERM', () => end('SIGTERM'));
-  process.once('SIGINT', () => end('SIGINT'));
-  process.once('disconnect', () => end('the parent is gone'));
-  if (parent) {
-    serveParent(process, parent, box);
-    if (!process.connected) end('the parent is gone');
-  } else {
-    // A parent says itself when the edge is there to be joined.
-    void box.join();
-  }
-  log.info(box.addresses, 'the region is ready');
-  parent?.send({ kind: 'ready', addresses: box.addresses });
 }
 
 try {
-  await main();
+  await runService(async () => {
+    const config = await readRegionConfig(process.argv.slice(2), process.env);
+    log = pino({ name: 'region', level: config.logLevel, base: { region: config.region } });
+    const box = await startOneBox(config, log);
+    // A parent says itself when the edge is there to be joined.
+    if (!hasParent()) void box.join();
+    log.info(box.addresses, 'the region is ready');
+    return { ready: box.addresses, answers: answersOf(box), close: () => box.close() };
+  });
 } catch (error) {
-  parent?.send({ kind: 'failed', reason: reasonOf(error) });
-  if (error instanceof RegionConfigError) console.error(error.message);
-  else log.fatal({ err: error }, 'the region cannot start');
-  process.exitCode = error instanceof RegionConfigError ? EXIT_USAGE : 1;
+  if (!(error instanceof RegionConfigError)) die(error, 'the region cannot start');
+  console.error(error.message);
+  process.exitCode = EXIT_USAGE;
   process.disconnect?.();
 }

@@ -1,0 +1,25 @@
+/** What the edge's process is told. */
+import type { SteeringTable } from '../protocol/footprint.ts';
+
+/** The environment variable that holds the {@link EdgeOptions} as JSON. */
+export const EDGE_OPTIONS_VARIABLE = 'EDGE_OPTIONS';
+
+export interface EdgeOptions {
+  /** Path of wrangler.toml. */
+  readonly configPath: string;
+  /** TCP port on loopback. */
+  readonly port: number;
+  readonly secrets: Readonly<Record<'ROUTING_KEYS' | 'SIGNING_KEY', string>>;
+  readonly steering: SteeringTable;
+}
+
+/** The environment of a quiet, offline edge; wrangler would also miss the secrets in files of its own. */
+export function edgeEnvironment(options: EdgeOptions): Record<string, string> {
+  return {
+    [EDGE_OPTIONS_VARIABLE]: JSON.stringify(options),
+    WRANGLER_LOG: 'error',
+    WRANGLER_SEND_METRICS: 'false',
+    WRANGLER_HIDE_BANNER: 'true',
+    CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  };
+}

@@ -1,0 +1,107 @@
+/** One region of a local run: its process, and what tests and people may do with it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RegionAddresses, RegionDump } from '../origin/one-box.ts';
+import type { RegionService } from '../origin/region.ts';
+import { REGION_CONFIG_VARIABLE, type RegionConfigInput } from '../origin/region-config.ts';
+import type { RelayCounters } from '../origin/relay/relay.ts';
+import type { TrunkAddress } from '../protocol/footprint.ts';
+import { startChild, type Child } from './child.ts';
+
+const MODULE = new URL('../origin/region.ts', import.meta.url);
+
+/** Milliseconds the transceivers of a region have to join the edge's roster. */
+const JOIN_TIMEOUT = 20_000;
+
+export interface RegionHandle {
+  readonly name: string;
+  readonly cluster: number;
+  /** Process id. */
+  readonly pid: number;
+  /** Public UDP sockets. */
+  readonly relays: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  /** Base URL of its signaling, without a final slash. */
+  readonly signaling: string;
+  /** How many transceivers it has. */
+  readonly transceivers: number;
+  relayCounters(): Promise<RelayCounters>;
+  /** The sessions of its transceivers, by transceiver id. */
+  dump(): Promise<RegionDump>;
+  /** The relay loses every flow and counter; its ports stay. */
+  restartRelay(): Promise<void>;
+}
+
+/** A region's process with its handle. */
+export class LocalRegion implements RegionHandle {
+  readonly name: string;
+  readonly cluster: number;
+  readonly pid: number;
+  readonly relays: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  readonly signaling: string;
+  readonly transceivers: number;
+  readonly #child: Child<RegionService['answers']>;
+
+  private constructor(
+    config: RegionConfigInput,
+    child: Child<RegionService['answers']>,
+    addresses: RegionAddresses,
+  ) {
+    this.name = config.region;
+    this.cluster = config.cluster;
+    this.transceivers = config.transceivers.length;
+    this.pid = child.pid;
+    this.relays = addresses.listeners;
+    this.trunk = addresses.trunk;
+    this.signaling = `http://${addresses.signaling.address}:${addresses.signaling.port}`;
+    this.#child = child;
+  }
+
+  /** @throws Error with the region's own reason when it cannot start. */
+  static async start(config: RegionConfigInput): Promise<LocalRegion> {
+    const { child, ready } = await startChild<RegionService>({
+      name: config.region,
+      module: MODULE,
+      env: { [REGION_CONFIG_VARIABLE]: JSON.stringify(config) },
+    });
+    return new LocalRegion(config, child, ready);
+  }
+
+  /** Settles once its transceivers are in the edge's roster. @throws Error when that takes too long. */
+  async join(): Promise<void> {
+    const timer = new AbortController();
+    const late = delay(JOIN_TIMEOUT, true, { signal: timer.signal }).catch(() => false);
+    const isLate = await Promise.race([this.#child.ask('join'), late]);
+    timer.abort();
+    if (isLate === true) {
+      throw new Error(`The transceivers of ${this.name} cannot join the edge's roster.`);
+    }
+  }
+
+  relayCounters(): Promise<RelayCounters> {
+    return this.#child.ask('relayCounters');
+  }
+
+  dump(): Promise<RegionDump> {
+    return this.#child.ask('dump');
+  }
+
+  async restartRelay(): Promise<void> {
+    await this.#child.ask('restartRelay');
+  }
+
+  onEnd(callback: (how: string) => void): void {
+    this.#child.onEnd(callback);
+  }
+
+  close(): Promise<void> {
+    return this.#child.close();
+  }
+
+  /** A line for people. */
+  describe(): string {
+    const relays = this.relays.map(({ address, port }) => `${address}:${port}`).join(', ');
+    const count = `${this.transceivers} ${this.transceivers === 1 ? 'transceiver' : 'transceivers'}`;
+    return `relay ${relays}/udp, signaling ${this.signaling}, ${count}`;
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * A service process and the one that forked it, over IPC: it says when it is ready, answers questions,
+ * and ends with its parent, so that nothing is ever left behind.
+ */
+import process from 'node:process';
+
+/** What can be asked of a service, by name. What goes in and comes out must survive JSON. */
+export type Answers = Readonly<Record<string, (about: never) => unknown>>;
+
+export interface ParentRequest {
+  /** Repeated in the reply. */
+  readonly id: number;
+  readonly ask: string;
+  readonly about?: unknown;
+}
+
+export type ServiceMessage =
+  | { readonly kind: 'ready'; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly reason: string };
+
+export interface Service {
+  /** What its parent is told once it is ready. */
+  readonly ready: unknown;
+  readonly answers: Answers;
+  close(): Promise<void>;
+}
+
+/** Milliseconds a service may take to close before its process ends anyway. */
+const CLOSE_TIMEOUT = 4_000;
+
+/** True when this process was forked and has a channel to its parent. */
+export function hasParent(): boolean {
+  return process.send !== undefined;
+}
+
+/**
+ * Runs a service until SIGTERM, SIGINT or the end of the parent, then closes it and exits with 0.
+ * When it cannot start, the parent is told why and the error is thrown on.
+ */
+export async function runService(start: () => Promise<Service>): Promise<void> {
+  let service: Service | undefined;
+  let ending = false;
+  const end = async () => {
+    if (ending) return;
+    ending = true;
+    setTimeout(() => process.exit(1), CLOSE_TIMEOUT).unref();
+    await service?.close();
+    process.exit(0);
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void end());
+  process.once('disconnect', () => void end());
+  try {
+    service = await start();
+  } catch (error) {
+    tellParent({ kind: 'failed', reason: reasonOf(error) });
+    throw error;
+  }
+  const { answers, ready } = service;
+  if (hasParent()) process.on('message', (request: ParentRequest) => void reply(answers, request));
+  tellParent({ kind: 'ready', value: ready });
+}
+
+async function reply(answers: Answers, { id, ask, about }: ParentRequest): Promise<void> {
+  try {
+    if (!Object.hasOwn(answers, ask)) throw new Error(`There is no question ${ask}.`);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are of one version, so it is what the question takes
+    const value = await answers[ask]!(about as never);
+    tellParent({ kind: 'answer', id, value });
+  } catch (error) {
+    tellParent({ kind: 'refusal', id, reason: reasonOf(error) });
+  }
+}
+
+function tellParent(message: ServiceMessage): void {
+  // The parent may be gone by now; then nobody is left to tell.
+  if (process.connected) process.send?.(message, undefined, {}, () => undefined);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
