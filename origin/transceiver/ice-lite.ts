@@ -105,8 +105,9 @@ export class IceLite {
     this.#considerPath(known, keys.includes('USE-CANDIDATE'));
   }
 
-  /** An authenticated packet that is newer than all others came by this path. */
+  /** An authenticated packet, newer than others as far as can be told, came by this path. */
   onProvenPacket(path: Path, source: TrunkAddress): void {
+    if (this.#paths.get(path.key) !== path) return;
     path.source = source;
     this.#select(path);
   }

@@ -88,6 +88,8 @@ export class Session implements PathOwner {
     dtlsIn: 0,
   };
   #state: SessionState = 'checking';
+  /** How the DTLS datagram came that is being handled. */
+  #arriving: { readonly path: Path; readonly source: TrunkAddress } | undefined;
   #srtp: Srtp | undefined;
   #data: DataChannels | undefined;
   #backend: BackendSession | undefined;
@@ -100,7 +102,7 @@ export class Session implements PathOwner {
     this.#dtls = new DtlsEndpoint(parts.dtls, offer.role, offer.fingerprints, {
       send: (datagram) => this.#ice.send(datagram),
       connected: (keys) => this.#onSecured(keys),
-      data: (packet) => this.#data?.receive(packet),
+      data: (packet) => this.#onData(packet),
       closed: (reason) => this.end(reason),
     });
     const password = newPassword();
@@ -130,6 +132,7 @@ export class Session implements PathOwner {
   onPacket(packet: Buffer, path: Path, source: TrunkAddress): void {
     if (packet[0]! < 128) {
       this.#counters.dtlsIn++;
+      this.#arriving = { path, source };
       this.#dtls.receive(packet);
     } else if (isRtcp(packet)) this.#counters.rtcpIn++;
     else this.#onRtp(packet, path, source);
@@ -226,6 +229,11 @@ export class Session implements PathOwner {
       this.end('the back end took no call');
       return undefined;
     }
+  }
+
+  #onData(packet: Buffer): void {
+    if (this.#arriving) this.#ice.onProvenPacket(this.#arriving.path, this.#arriving.source);
+    this.#data?.receive(packet);
   }
 
   #onRtp(packet: Buffer, path: Path, source: TrunkAddress): void {

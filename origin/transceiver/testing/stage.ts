@@ -6,8 +6,9 @@ import { echo } from '../../backend/echo.ts';
 import type { SessionDump, SessionRequest } from '../session.ts';
 import { startTransceiver, type Transceiver } from '../transceiver.ts';
 import { RelayShim } from './relay-shim.ts';
+import { until } from './until.ts';
 
-export const LOOPBACK_PEERS = ['127.0.0.0/8'];
+const LOOPBACK_PEERS = ['127.0.0.0/8'];
 const MINUTE = 60_000;
 
 export interface Stage extends AsyncDisposable {
@@ -16,18 +17,31 @@ export interface Stage extends AsyncDisposable {
   /** Makes a session of that offer. */
   create(offer: string, changes?: Partial<SessionRequest>): { answer: string; call: string };
   session(call: string): SessionDump | undefined;
+  /** Resolves with the reason why a session ended. */
+  ended(call: string): Promise<string>;
 }
 
 export async function openStage(
-  options: { backend?: Backend; capacity?: number } = {},
+  options: { backend?: Backend; capacity?: number; peers?: readonly string[] } = {},
 ): Promise<Stage> {
+  const reasons = new Map<string, string>();
+  const log = pino(
+    { level: 'info' },
+    {
+      write(line: string) {
+        const { call, reason }: { call?: string; reason?: string } = JSON.parse(line);
+        if (call && reason) reasons.set(call, reason);
+        if (process.env['TEST_LOG']) process.stdout.write(line);
+      },
+    },
+  );
   const transceiver = await startTransceiver({
     id: 7,
     trunk: { address: '127.0.0.1', port: 0 },
-    peers: LOOPBACK_PEERS,
+    peers: options.peers ?? LOOPBACK_PEERS,
     capacity: options.capacity ?? 100,
     backend: options.backend ?? echo,
-    log: pino({ level: process.env['TEST_LOG'] ?? 'silent' }),
+    log,
   });
   const relay = await RelayShim.open(transceiver.trunk);
   return {
@@ -38,6 +52,7 @@ export async function openStage(
       return { answer: transceiver.create(request, offer).answer, call: request.call };
     },
     session: (call) => transceiver.dump(call).sessions[0],
+    ended: (call) => until(() => reasons.get(call)),
     async [Symbol.asyncDispose]() {
       await transceiver.close();
       await relay.close();

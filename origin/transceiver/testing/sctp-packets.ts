@@ -1,0 +1,41 @@
+/** SCTP packets (RFC 9260) as an attacker writes them, with a checksum that is right. */
+import { crc32c } from 'werift';
+
+export interface Chunk {
+  readonly type: number;
+  readonly flags?: number;
+  readonly body: Uint8Array;
+  /** What the length field says; the true length by default. */
+  readonly length?: number;
+}
+
+export function sctpPacket(tag: number, chunk: Chunk, port = 5000): Buffer {
+  const { type, flags = 0, body, length = 4 + body.length } = chunk;
+  const packet = Buffer.alloc(16 + body.length + (-body.length & 3));
+  packet.writeUInt16BE(port, 0);
+  packet.writeUInt16BE(port, 2);
+  packet.writeUInt32BE(tag, 4);
+  packet[12] = type;
+  packet[13] = flags;
+  packet.writeUInt16BE(length, 14);
+  packet.set(body, 16);
+  packet.writeUInt32LE(crc32c(packet), 8);
+  return packet;
+}
+
+/** The body of a DATA chunk. */
+export function dataBody(tsn: number, stream: number, protocol: number, payload: Uint8Array) {
+  const body = Buffer.alloc(12 + payload.length);
+  body.writeUInt32BE(tsn >>> 0, 0);
+  body.writeUInt16BE(stream, 4);
+  body.writeUInt32BE(protocol, 8);
+  body.set(payload, 12);
+  return body;
+}
+
+/** Integers of 32 bits, one after another. */
+export function words(...values: number[]): Buffer {
+  const body = Buffer.alloc(4 * values.length);
+  for (const [i, value] of values.entries()) body.writeUInt32BE(value >>> 0, 4 * i);
+  return body;
+}

@@ -1,0 +1,71 @@
+/** A client that tests can bend: werift's peer connection, with a certificate of our choice. */
+import {
+  CipherContext,
+  MediaStreamTrack,
+  RTCCertificate,
+  RTCPeerConnection,
+  RTCRtpCodecParameters,
+  RtpHeader,
+  RtpPacket,
+  type RTCDataChannel,
+} from 'werift';
+
+const OPUS = { mimeType: 'audio/opus', clockRate: 48_000, channels: 2, payloadType: 111 };
+const ECDSA_SHA256 = { hash: 4, signature: 3 } as const;
+const SECP256R1 = 23;
+
+export interface WeriftClient extends AsyncDisposable {
+  readonly connection: RTCPeerConnection;
+  readonly channel: RTCDataChannel;
+  readonly offer: string;
+  readonly messages: (string | Buffer)[];
+  /** Payloads of the audio that came back. */
+  readonly audio: Buffer[];
+  take(answer: string): Promise<void>;
+  speak(payload: Uint8Array): void;
+}
+
+export async function weriftClient(options: { certificate?: RTCCertificate } = {}) {
+  const { certificate } = options;
+  const connection = new RTCPeerConnection({
+    iceServers: [],
+    iceUseIpv6: false,
+    iceAdditionalHostAddresses: ['127.0.0.1'],
+    iceInterfaceAddresses: { udp4: '127.0.0.1' },
+    codecs: { audio: [new RTCRtpCodecParameters(OPUS)], video: [] },
+    ...(certificate ? { certificates: [certificate] } : {}),
+  });
+  const track = new MediaStreamTrack({ kind: 'audio' });
+  const audio: Buffer[] = [];
+  connection
+    .addTransceiver(track, { direction: 'sendrecv' })
+    .onTrack.subscribe((remote) => remote.onReceiveRtp.subscribe((rtp) => audio.push(rtp.payload)));
+  const channel = connection.createDataChannel('events');
+  const messages: (string | Buffer)[] = [];
+  channel.onMessage.subscribe((message) => messages.push(message));
+  await connection.setLocalDescription(await connection.createOffer());
+  let sequenceNumber = 0;
+  const client: WeriftClient = {
+    connection,
+    channel,
+    offer: connection.localDescription!.sdp,
+    messages,
+    audio,
+    take: (answer) => connection.setRemoteDescription({ type: 'answer', sdp: answer }),
+    speak(payload) {
+      const at = { sequenceNumber: ++sequenceNumber, timestamp: 960 * sequenceNumber };
+      const header = new RtpHeader({ ...at, payloadType: OPUS.payloadType, ssrc: 1234 });
+      track.writeRtp(new RtpPacket(header, Buffer.from(payload)));
+    },
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+  return client;
+}
+
+/** A certificate whose private key is another's: whoever shows it cannot prove that it is theirs. */
+export async function forgedCertificate(): Promise<RTCCertificate> {
+  const [shown, own] = [await keyPair(), await keyPair()];
+  return new RTCCertificate(own.keyPem, shown.certPem, shown.signatureHash);
+}
+
+const keyPair = () => CipherContext.createSelfSignedCertificateWithKey(ECDSA_SHA256, SECP256R1);
