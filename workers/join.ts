@@ -1,20 +1,43 @@
 /** The way of a transceiver into its cluster's roster. */
 import { problemResponse } from '../protocol/problem.ts';
+import { RosterJoinSchema, SignatureError, SignatureVerifier } from '../protocol/signature.ts';
 import { footprintFor, type EdgeContext } from './edge.ts';
+import { edgeKeys } from './keys.ts';
 
 /**
  * `GET /v1/roster/:cluster`, a WebSocket upgrade. Only clusters of the footprint have a roster, so that
- * nobody makes objects by asking; the roster itself checks who joins.
+ * nobody makes objects by asking. The signature is checked here and again by the roster: here, so that
+ * strangers never wake it; there, since only it knows which tokens were used.
  */
 export async function joinRoster(context: EdgeContext): Promise<Response> {
+  const request = context.req.raw;
   const name = context.req.param('cluster') ?? '';
   const { clusters } = await footprintFor(context);
-  if (!clusters.some(({ cluster }) => String(cluster) === name)) {
+  const known = clusters.find(({ cluster }) => String(cluster) === name);
+  if (!known) {
     return problemResponse('not-found', `The footprint has no cluster ${name.slice(0, 32)}.`);
   }
-  if (context.req.header('upgrade')?.toLowerCase() !== 'websocket') {
+  if (request.headers.get('upgrade')?.toLowerCase() !== 'websocket') {
     const headers = { upgrade: 'websocket' };
     return problemResponse('upgrade-required', 'A roster is joined by WebSocket.', headers);
   }
-  return context.env.ROSTER.getByName(name).fetch(context.req.raw);
+  const { signingKey } = edgeKeys(context.env);
+  const joiner = await verifyJoin(request, new SignatureVerifier(signingKey, known.cluster));
+  if (joiner instanceof Response) return joiner;
+  return context.env.ROSTER.getByName(name).fetch(request);
+}
+
+/** The id of the transceiver that asks to join, or why it may not. */
+export async function verifyJoin(
+  request: Request,
+  verifier: SignatureVerifier,
+): Promise<number | Response> {
+  const token = /^Bearer ([\w.-]+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
+  if (!token) return problemResponse('unauthorized', 'Join with a signed bearer token.');
+  try {
+    return (await verifier.verify(token, RosterJoinSchema)).transceiver;
+  } catch (error) {
+    if (!(error instanceof SignatureError)) throw error;
+    return problemResponse('unauthorized', `The token is not good: ${error.message}.`);
+  }
 }

@@ -1,14 +1,14 @@
 /** A cluster's roster: which of its transceivers live and what they can take. One object per cluster. */
 import { DurableObject } from 'cloudflare:workers';
 import * as v from 'valibot';
-import { problemResponse } from '../protocol/problem.ts';
 import {
   ROSTER_DEAD,
   TransceiverReportSchema,
   type RosterEntry,
   type TransceiverReport,
 } from '../protocol/roster.ts';
-import { RosterJoinSchema, SignatureError, SignatureVerifier } from '../protocol/signature.ts';
+import { SignatureVerifier } from '../protocol/signature.ts';
+import { verifyJoin } from './join.ts';
 import { edgeKeys } from './keys.ts';
 
 /** Characters of the longest report; a true one has about eighty. */
@@ -39,16 +39,9 @@ export class Roster extends DurableObject<Env> {
 
   /** A transceiver joins: a WebSocket upgrade with a signed token that names it. */
   override async fetch(request: Request): Promise<Response> {
-    const token = /^Bearer ([\w.-]+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
-    if (!token) return problemResponse('unauthorized', 'Join with a signed bearer token.');
-    let transceiver: number;
-    try {
-      this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKey, this.#cluster());
-      ({ transceiver } = await this.#verifier.verify(token, RosterJoinSchema));
-    } catch (error) {
-      if (!(error instanceof SignatureError)) throw error;
-      return problemResponse('unauthorized', `The token is not good: ${error.message}.`);
-    }
+    this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKey, this.#cluster());
+    const transceiver = await verifyJoin(request, this.#verifier);
+    if (transceiver instanceof Response) return transceiver;
     const { 0: client, 1: server } = new WebSocketPair();
     const tag = String(transceiver);
     for (const old of this.ctx.getWebSockets(tag)) old.close(REPLACED, 'joined again');
