@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers';
-import { runInDurableObject } from 'cloudflare:test';
+import { evictDurableObject } from 'cloudflare:test';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ROSTER_DEAD, type TransceiverReport } from '../protocol/roster.ts';
@@ -121,10 +121,10 @@ describe('Roster', () => {
     const { socket } = await join(own, 3);
     socket.send(JSON.stringify(report(3)));
     await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([3]));
-    await runInDurableObject(own.roster, async (_roster, state) => {
-      const [held] = state.getWebSockets('3');
-      expect(held!.deserializeAttachment()).toMatchObject({ transceiver: 3, entry: report(3) });
-    });
+    await evictDurableObject(own.roster, { webSockets: 'hibernate' });
+    expect(await own.roster.snapshot()).toMatchObject([report(3)]);
+    socket.send(JSON.stringify(report(3, 8)));
+    await vi.waitFor(async () => expect(await own.roster.snapshot()).toMatchObject([report(3, 8)]));
   });
 
   describe('refuses to let in', () => {
