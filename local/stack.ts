@@ -97,10 +97,12 @@ async function startAll(plan: Plan, started: AsyncDisposableStack) {
   const startingEdge = startEdge(plan);
   const startingRegions = plan.regions.map((config) => LocalRegion.start(config));
   const results = await Promise.allSettled([startingEdge, ...startingRegions]);
-  for (const result of results) {
-    // The edge was first, so it is the last to go: regions leave its roster in order.
-    if (result.status === 'fulfilled') started.defer(() => result.value.close());
-  }
+  const [edge, ...regions] = results.map((result) => ({
+    close: async () => (result.status === 'fulfilled' ? result.value.close() : undefined),
+  }));
+  started.defer(() => edge!.close());
+  // Regions go before the edge does, so that they leave its roster in order.
+  started.defer(async () => void (await Promise.all(regions.map((region) => region.close()))));
   return { edge: await startingEdge, regions: await Promise.all(startingRegions) };
 }
 

@@ -82,11 +82,10 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   return {
     addresses,
     join: async () => {
-      const links = [...transceivers.values()].map((transceiver) => {
-        const link = joinRoster(config, transceiver, log);
-        stack.defer(() => link.close());
-        return link;
-      });
+      const links = [...transceivers.values()].map((transceiver) =>
+        joinRoster(config, transceiver, log),
+      );
+      stack.defer(() => closeAll(links));
       while (links.some((link) => !link.connected)) await delay(JOIN_POLL);
     },
     relayCounters: () => relay.counters(),
@@ -133,6 +132,10 @@ function joinRoster(config: RegionConfig, transceiver: Transceiver, log: Logger)
     report: () => transceiver.report(),
     log: log.child({ tier: 'roster-link', cluster, transceiver: transceiver.id }),
   });
+}
+
+async function closeAll(links: readonly RosterLink[]): Promise<void> {
+  await Promise.all(links.map((link) => link.close()));
 }
 
 async function listen(server: Server, { address, port }: TrunkAddress): Promise<void> {

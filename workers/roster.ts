@@ -63,6 +63,11 @@ export class Roster extends DurableObject<Env> {
     }
   }
 
+  /** Answers the close of a transceiver that leaves, which would wait for it otherwise. */
+  override webSocketClose(socket: WebSocket): void {
+    socket.close();
+  }
+
   /** Transceivers that reported lately, in the order of their ids. */
   snapshot(): RosterEntry[] {
     const dead = Date.now() - ROSTER_DEAD;
