@@ -107,9 +107,10 @@ function showPath({ path, candidates }) {
 }
 
 /** @param {Call} shown */
-function showData({ state, dataCheck }) {
+function showData({ state, stages, dataCheck }) {
   checkData.disabled = state !== 'live' || !dataCheck;
-  if (!dataCheck) return setText('data', 'Data channel: not open');
+  const open = stages.some(({ name }) => name === 'data');
+  if (!dataCheck) return setText('data', `Data channel: ${open ? 'checking…' : 'not open'}`);
   const { same, ms, bytes } = dataCheck;
   const good = `Data channel: text in ${formatMs(ms)}, ${bytes / 1000} kB of bytes came back the same`;
   setText('data', same ? good : 'Data channel: what came back is not what went out');

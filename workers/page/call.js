@@ -160,10 +160,7 @@ export class Call extends EventTarget {
     const { connectionState } = this.#peer;
     if (this.#isOver()) return;
     if (connectionState === 'connected') {
-      if (!this.#has('dtls')) {
-        this.#stage('dtls', this.#mark);
-        this.#mark = this.#now();
-      }
+      this.#reachDtls();
       this.#set('live');
     } else if (connectionState === 'disconnected') {
       this.#set('interrupted');
@@ -177,7 +174,15 @@ export class Call extends EventTarget {
     }
   }
 
+  /** Events of one moment come in any order: a channel that is open says as much as the connection. */
+  #reachDtls() {
+    if (this.#has('dtls')) return;
+    this.#stage('dtls', this.#mark);
+    this.#mark = this.#now();
+  }
+
   async #onChannelOpen() {
+    this.#reachDtls();
     this.#stage('data', this.#mark);
     await this.checkData();
   }
@@ -191,7 +196,10 @@ export class Call extends EventTarget {
   async #awaitFirstAudio() {
     while (!this.#isOver()) {
       const { packetsIn } = await this.stats();
-      if (packetsIn > 0) return this.#stage('audio', this.#mark);
+      if (packetsIn > 0) {
+        this.#reachDtls();
+        return this.#stage('audio', this.#mark);
+      }
       await new Promise((resolve) => setTimeout(resolve, FIRST_AUDIO_POLL));
     }
   }
