@@ -60,15 +60,16 @@ describe('Roster', () => {
   it('knows a transceiver by its last report, until it leaves', async () => {
     const own = newRoster();
     expect(await ids(own.roster)).toEqual([]);
-    const { socket } = await join(own, 7);
+    const { socket, closed } = await join(own, 7);
     expect(await ids(own.roster)).toEqual([]);
     socket.send(JSON.stringify(report(7)));
     socket.send(JSON.stringify(report(7, 4)));
     await vi.waitFor(async () =>
       expect(await own.roster.snapshot()).toMatchObject([{ transceiver: 7, sessions: 4 }]),
     );
-    socket.close();
-    await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([]));
+    socket.close(1000);
+    expect((await closed).wasClean).toBe(true);
+    expect(await ids(own.roster)).toEqual([]);
   });
 
   it('lists transceivers in the order of their ids, each cluster its own', async () => {
