@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { TRUNK_DOWN, TRUNK_PASSED } from '../../protocol/trunk.ts';
 import type { DropReason } from './counters.ts';
 import { MAX_CLIENT_PACKET } from './packet-batch.ts';
@@ -18,6 +18,7 @@ import {
   ANY_PORT,
   HOUR,
   KEY,
+  eventually,
   openEnd,
   openRelay,
   openTransceivers,
@@ -30,7 +31,7 @@ const NOWHERE = { address: '192.0.2.1', port: 4000 };
 
 /** That many packets were dropped for that reason; nothing else was, nothing sent and nothing kept. */
 async function expectOnlyDrop(relay: Relay, reason: DropReason, count = 1): Promise<void> {
-  await vi.waitFor(() => expect(relay.counters().drops[reason]).toBe(count));
+  await eventually(() => expect(relay.counters().drops[reason]).toBe(count));
   const { drops, toClients, toTrunk, sendErrors, flows } = relay.counters();
   const others = Object.entries(drops).filter(([name]) => name !== reason);
   expect(others.filter(([, times]) => times !== 0)).toEqual([]);
@@ -122,7 +123,7 @@ test('frames before a broken one are kept', async () => {
   for (const payload of payloads) {
     expect((await ends(5).nextFrame()).frame.payload).toEqual(payload);
   }
-  await vi.waitFor(() => expect(relay.counters().drops['malformed-trunk']).toBe(1));
+  await eventually(() => expect(relay.counters().drops['malformed-trunk']).toBe(1));
 });
 
 test('whoever is not a peer cannot use the trunk', async () => {

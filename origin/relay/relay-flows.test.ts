@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   BINDING_SUCCESS,
   RTP,
@@ -8,7 +8,15 @@ import {
   success,
   transactionId,
 } from './testing/packets.ts';
-import { openEnd, openRelay, openTransceivers, prove, ufragFor } from './testing/rig.ts';
+import {
+  HOUR,
+  eventually,
+  openEnd,
+  openRelay,
+  openTransceivers,
+  prove,
+  ufragFor,
+} from './testing/rig.ts';
 
 test('a relay that lost its flows carries replies at once and the rest after the next check', async () => {
   const { transceivers, ends } = await openTransceivers(5);
@@ -25,7 +33,7 @@ test('a relay that lost its flows carries replies at once and the rest after the
   expect((await client.next()).bytes).toEqual(RTP);
 
   client.send(RTP, relay.listeners[0]!);
-  await vi.waitFor(() => expect(relay.counters().drops['no-flow']).toBe(1));
+  await eventually(() => expect(relay.counters().drops['no-flow']).toBe(1));
   expect(relay.counters().toTrunk.packets).toBe(0);
 
   await prove(client, relay, ends(5), ufrag);
@@ -132,7 +140,7 @@ test('one address cannot fill the table with flows nobody answers', async () => 
   for (const client of clients) client.send(check(ufragFor(1, 5)), relay.listeners[0]!);
   elsewhere.send(check(ufragFor(1, 5)), relay.listeners[0]!);
 
-  await vi.waitFor(() => expect(relay.counters().flows.tentative).toBe(3));
+  await eventually(() => expect(relay.counters().flows.tentative).toBe(3));
   expect(relay.counters().drops['tentative-limit']).toBe(1);
 });
 
@@ -144,9 +152,28 @@ test('flows end when they are idle, or never proven', async () => {
   tentative.send(check(ufragFor(1, 5)), relay.listeners[0]!);
   await ends(5).nextFrame();
 
-  await vi.waitFor(() => expect(relay.counters().expiredFlows).toBe(2));
+  await eventually(() => expect(relay.counters().expiredFlows).toBe(2));
 
   expect(relay.counters().flows).toEqual({ tentative: 0, proven: 0 });
+});
+
+test('a flow ends with its token, for checks and for all else', async () => {
+  const { transceivers, ends } = await openTransceivers(5);
+  const relay = await openRelay({ transceivers, limits: { idle: 3 * HOUR } });
+  const client = await openEnd();
+  const ufrag = ufragFor(1, 5, Date.now() + HOUR);
+  await prove(client, relay, ends(5), ufrag);
+  // A token lasts whole minutes, so only the clock is moved; sockets and timers are real.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 2 * HOUR });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+
+  client.send(RTP, relay.listeners[0]!);
+  client.send(check(ufrag), relay.listeners[0]!);
+
+  await eventually(() => expect(relay.counters().drops.expired).toBe(2));
+  expect(relay.counters().toTrunk.packets).toBe(1);
 });
 
 test('a transceiver that moved is found at its new address by the flows it has', async () => {
@@ -162,5 +189,5 @@ test('a transceiver that moved is found at its new address by the flows it has',
 
   transceivers.add(5, { address: 'moved.example', port: 1 });
   client.send(RTP, relay.listeners[0]!);
-  await vi.waitFor(() => expect(relay.counters().drops['unknown-transceiver']).toBe(1));
+  await eventually(() => expect(relay.counters().drops['unknown-transceiver']).toBe(1));
 });

@@ -1,7 +1,7 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { TRUNK_DOWN, TRUNK_PASSED } from '../../protocol/trunk.ts';
 import { RTP, check, makeFrame, success, transactionId } from './testing/packets.ts';
-import { idOf, openEnd, openRelay, openTransceivers, ufragFor } from './testing/rig.ts';
+import { eventually, idOf, openEnd, openRelay, openTransceivers, ufragFor } from './testing/rig.ts';
 
 async function openTwoRegions() {
   const { transceivers, ends } = await openTransceivers(5);
@@ -73,7 +73,7 @@ test('two regions whose routes point at each other make no loop', async () => {
 
   client.send(check(ufragFor(3, 5)), second.listeners[0]!);
 
-  await vi.waitFor(() => expect(first.counters().drops['wrong-cluster']).toBe(1));
+  await eventually(() => expect(first.counters().drops['wrong-cluster']).toBe(1));
   expect(first.counters().toTrunk.packets).toBe(0);
 });
 
@@ -87,7 +87,7 @@ test('a route that leads back to the relay itself makes no loop', async () => {
 
   client.send(check(ufragFor(2, 5)), relay.listeners[0]!);
 
-  await vi.waitFor(() => expect(relay.counters().drops.loop).toBe(1));
+  await eventually(() => expect(relay.counters().drops.loop).toBe(1));
   expect(relay.counters().toTrunk.packets).toBe(1);
 });
 
@@ -104,7 +104,7 @@ test('each client keeps to one of several relays, and all relays are used', asyn
   }
 
   const ports = relays.map((): number[] => []);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     for (const [i, relay] of relays.entries()) {
       while (relay.waiting > 0) ports[i]!.push((await relay.nextFrame()).frame.client.port);
     }

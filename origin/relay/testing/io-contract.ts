@@ -1,12 +1,12 @@
 /** What every I/O back end must do, as tests over real sockets on loopback. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../../protocol/address.ts';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
 import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
 import { TRUNK_MTU, type OpenIo, type RelayIo } from '../io.ts';
 import { MAX_CLIENT_PACKET, SLOT_LENGTH, TRUNK_SOCKET, type PacketBatch } from '../packet-batch.ts';
 import { makeFrame, readFrames } from './packets.ts';
-import { ANY_PORT, openEnd } from './rig.ts';
+import { ANY_PORT, eventually, openEnd } from './rig.ts';
 
 interface Received {
   readonly bytes: Buffer;
@@ -73,6 +73,14 @@ export function describeIo(name: string, openIo: OpenIo): void {
       }
     });
 
+    test('serves IPv4 and IPv6 on one port', async () => {
+      const any = await open([{ address: '0.0.0.0', port: 0 }]);
+      const both = [any.listeners[0]!, { address: '::', port: any.listeners[0]!.port }];
+      await any.close();
+      const io = await open(both);
+      expect(io.listeners).toEqual(both);
+    });
+
     test('says of each packet who sent it, and to which socket', async () => {
       const io = await open([ANY_PORT, { address: '::1', port: 0 }]);
       const received: Received[] = [];
@@ -83,7 +91,7 @@ export function describeIo(name: string, openIo: OpenIo): void {
       ipv6.send(Buffer.from('two'), io.listeners[1]!);
       ipv4.send(Buffer.from('three'), io.trunk);
 
-      await vi.waitFor(() => expect(received).toHaveLength(3));
+      await eventually(() => expect(received).toHaveLength(3));
       const [a, b] = [ipv4.address, ipv6.address];
       expect(received.toSorted((one, two) => one.socket - two.socket)).toEqual([
         { bytes: Buffer.from('one'), source: bytesOf(a), port: a.port, socket: 0 },
@@ -103,7 +111,7 @@ export function describeIo(name: string, openIo: OpenIo): void {
 
       client.send(Buffer.from('packet'), io.listeners[0]!);
 
-      await vi.waitFor(() => expect(headroom).toBe(TRUNK_HEADER_LENGTH));
+      await eventually(() => expect(headroom).toBe(TRUNK_HEADER_LENGTH));
     });
 
     test('takes packets up to the slot, counts larger ones and goes on', async () => {
@@ -117,10 +125,10 @@ export function describeIo(name: string, openIo: OpenIo): void {
       end.send(Buffer.alloc(SLOT_LENGTH + 1), io.trunk);
       end.send(Buffer.alloc(SLOT_LENGTH), io.trunk);
 
-      await vi.waitFor(() =>
+      await eventually(() =>
         expect(lengths.toSorted((a, b) => a - b)).toEqual([MAX_CLIENT_PACKET, SLOT_LENGTH]),
       );
-      await vi.waitFor(() => expect(io.stats().oversized).toBe(2));
+      await eventually(() => expect(io.stats().oversized).toBe(2));
     });
 
     test('receives more packets at once than a batch holds, in their order', async () => {
@@ -132,7 +140,7 @@ export function describeIo(name: string, openIo: OpenIo): void {
 
       for (const i of numbers) client.send(Buffer.of(i >> 8, i & 0xff), io.listeners[0]!);
 
-      await vi.waitFor(() => expect(received).toEqual(numbers));
+      await eventually(() => expect(received).toEqual(numbers));
     });
 
     test('answers from the listener’s own address', async () => {
@@ -199,7 +207,7 @@ export function describeIo(name: string, openIo: OpenIo): void {
       sendPublic(io, 0, Buffer.alloc(65_520), client.address);
       io.flush();
 
-      await vi.waitFor(() => expect(io.stats().sendErrors).toBe(5));
+      await eventually(() => expect(io.stats().sendErrors).toBe(5));
       sendPublic(io, 0, Buffer.from('hello'), client.address);
       io.flush();
       expect((await client.next()).bytes).toEqual(Buffer.from('hello'));

@@ -1,6 +1,6 @@
 /** What the relay's tests stand on: relays on loopback, and ends that close when the test is over. */
 import { pino } from 'pino';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
 import type { RoutingKey } from '../../../protocol/routing-keys.ts';
 import { STUN_HEADER_LENGTH } from '../../../protocol/stun.ts';
@@ -14,6 +14,14 @@ export const HOUR = 3_600_000;
 export const KEY: RoutingKey = { id: 'A', key: Buffer.alloc(16, 'relay test') };
 export const ANY_PORT: TrunkAddress = { address: '127.0.0.1', port: 0 };
 export const SILENT = pino({ level: 'silent' });
+
+/** Milliseconds after which a condition counts as never met, however slow the machine. */
+const NEVER = 60_000;
+
+/** Waits until `condition` no longer throws. */
+export async function eventually(condition: () => void | Promise<void>): Promise<void> {
+  await vi.waitFor(condition, { timeout: NEVER, interval: 10 });
+}
 
 /** A fresh token, good for an hour. */
 export function ufragFor(
