@@ -2,14 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import type { RelayAddress } from '../../protocol/signature.ts';
+import { candidateLines } from './candidate.ts';
 import type { Offer, OfferedAudio, OfferedData, OfferedMedia } from './offer.ts';
 
 /** Bytes of the largest data-channel message we take. */
 export const MAX_MESSAGE_SIZE = 262_144;
-
-/** Type preference of a host candidate, and the lower one of its TCP sibling (RFC 8445 §5.1.2.1). */
-const UDP_PREFERENCE = 126;
-const TCP_PREFERENCE = 90;
 
 export interface AnswerParameters {
   readonly ufrag: string;
@@ -60,7 +57,7 @@ function mediaLines(media: OfferedMedia, isFirst: boolean, offer: Offer, to: Ans
     ...(audio ? audioLines(audio, to) : []),
     ...(data ? dataLines(data, media) : []),
     // In a bundle the transport is that of its first m-line (RFC 9143 §7.3.2).
-    ...(isFirst ? [...to.relays.map(candidateLine), 'a=end-of-candidates'] : []),
+    ...(isFirst ? [...candidateLines(to.relays), 'a=end-of-candidates'] : []),
   ];
 }
 
@@ -88,11 +85,4 @@ function dataLines({ sctpPort }: OfferedData, { formats }: OfferedMedia): string
     isOldForm ? `a=sctpmap:${sctpPort} webrtc-datachannel 65535` : `a=sctp-port:${sctpPort}`,
     `a=max-message-size:${MAX_MESSAGE_SIZE}`,
   ];
-}
-
-function candidateLine({ address, port, transport }: RelayAddress, index: number): string {
-  const preference = transport === 'udp' ? UDP_PREFERENCE : TCP_PREFERENCE;
-  const priority = preference * 2 ** 24 + (65535 - index) * 2 ** 8 + 255;
-  const tcpType = transport === 'tcp' ? ' tcptype passive' : '';
-  return `a=candidate:${index + 1} 1 ${transport} ${priority} ${address} ${port} typ host${tcpType}`;
 }
