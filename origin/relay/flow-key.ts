@@ -1,39 +1,86 @@
 /**
- * What tells flows apart: client, proxy and listener, just as a trunk frame's header holds them. A key
- * is therefore a place in a slab where a header stands; nothing is built to look a flow up.
+ * What tells flows apart: client, proxy and listener, just as a trunk frame's header holds them. They
+ * are read into words once per packet, to be hashed, compared and kept without anything being built.
  */
-import { randomBytes } from 'node:crypto';
-import { ADDRESS_LENGTH, isMappedIPv4 } from '../../protocol/address.ts';
+import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 import {
   TRUNK_CLIENT,
   TRUNK_HEADER_LENGTH,
   TRUNK_LISTENER,
   trunkClientPort,
 } from '../../protocol/trunk.ts';
-import { sameBytes } from './bytes.ts';
 
-const ADDRESSES_AND_PORTS = TRUNK_HEADER_LENGTH - TRUNK_CLIENT;
+/** The listener, then addresses and ports as the header has them. */
+export const KEY_WORDS = 1 + (TRUNK_HEADER_LENGTH - TRUNK_CLIENT) / Int32Array.BYTES_PER_ELEMENT;
 
-/** Differs between processes, so that nobody can choose addresses that share a bucket. */
-const SEED = randomBytes(4).readInt32LE();
+/** Words of the client's address within a key. */
+const CLIENT = 1;
+/** The third word of an IPv4 address mapped into IPv6, which ends in ff ff. */
+const MAPPED = 0xff_ff_00_00 | 0;
 
-export function sameFlow(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): boolean {
-  return (
-    a[aAt + TRUNK_LISTENER] === b[bAt + TRUNK_LISTENER] &&
-    sameBytes(a, aAt + TRUNK_CLIENT, b, bAt + TRUNK_CLIENT, ADDRESSES_AND_PORTS)
-  );
+/** A key, to be read from one packet after another. */
+export class FlowKey {
+  readonly #seed: number;
+  readonly #words = new Int32Array(KEY_WORDS);
+  #hash = 0;
+
+  /** @param seed Of the table that the hash is for. */
+  constructor(seed: number) {
+    this.#seed = seed;
+  }
+
+  /** 32 bits. */
+  get hash(): number {
+    return this.#hash;
+  }
+
+  /** Reads the key of the packet whose trunk header is at `at`. */
+  read(header: Uint8Array, at: number): void {
+    const words = this.#words;
+    words[0] = header[at + TRUNK_LISTENER]!;
+    let from = at + TRUNK_CLIENT;
+    for (let i = 1; i < KEY_WORDS; i++, from += 4) {
+      words[i] =
+        header[from]! |
+        (header[from + 1]! << 8) |
+        (header[from + 2]! << 16) |
+        (header[from + 3]! << 24);
+    }
+    this.#hash = hashWords(words, 0, KEY_WORDS, this.#seed);
+  }
+
+  /** Whether the key is that of the flow whose words begin at `place`. */
+  isAt(flows: Int32Array, place: number): boolean {
+    const words = this.#words;
+    for (let i = 0; i < KEY_WORDS; i++) if (flows[place + i] !== words[i]) return false;
+    return true;
+  }
+
+  /** The {@link sourceHash} of this key's client. */
+  get source(): number {
+    return sourceHash(this.#words, 0, this.#seed);
+  }
+
+  writeTo(flows: Int32Array, place: number): void {
+    for (let i = 0; i < KEY_WORDS; i++) flows[place + i] = this.#words[i]!;
+  }
 }
 
-/** 32 bits, for a table in this process. */
-export function hashFlow(header: Uint8Array, at: number): number {
-  let hash = SEED ^ header[at + TRUNK_LISTENER]!;
-  for (let i = at + TRUNK_CLIENT; i < at + TRUNK_HEADER_LENGTH; i += 4) {
-    const word =
-      header[i]! | (header[i + 1]! << 8) | (header[i + 2]! << 16) | (header[i + 3]! << 24);
-    hash = Math.imul(hash ^ word, 0x9e3779b1);
+/** For tables of this process. */
+export function hashWords(words: Int32Array, at: number, count: number, seed: number): number {
+  let hash = seed;
+  for (let i = at; i < at + count; i++) {
+    hash = Math.imul(hash ^ words[i]!, 0x9e3779b1);
     hash ^= hash >>> 15;
   }
-  return hash >>> 0;
+  return hash;
+}
+
+/** Names who a client's limits apply to: an IPv4 address, or the /64 that one IPv6 site has. */
+export function sourceHash(flows: Int32Array, place: number, seed: number): number {
+  const client = place + CLIENT;
+  const ipv4 = flows[client] === 0 && flows[client + 1] === 0 && flows[client + 2] === MAPPED;
+  return hashWords(flows, client, ipv4 ? 4 : 2, seed);
 }
 
 /** Spreads clients over equals; every relay and every run gives the same number for a client. */
@@ -44,12 +91,4 @@ export function spreadOf(header: Uint8Array, at: number): number {
   }
   hash = Math.imul(hash ^ trunkClientPort(header, at), 0x01000193);
   return (hash ^ (hash >>> 15)) >>> 0;
-}
-
-/** Names who a client's limits apply to: an IPv4 address, or the /64 that one IPv6 site has. */
-export function sourceOf(header: Uint8Array, at: number): string {
-  const length = isMappedIPv4(header, at + TRUNK_CLIENT) ? 16 : 8;
-  return Buffer.from(header.buffer, header.byteOffset + at + TRUNK_CLIENT, length).toString(
-    'latin1',
-  );
 }

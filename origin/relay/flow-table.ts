@@ -1,156 +1,271 @@
 /**
- * All flows of a relay, bounded. It may be lost at any moment: clients' checks fill it again. Nothing
- * here takes longer when there are more flows.
+ * All flows of a relay, in memory that its threads share: a packet finds its flow whichever thread it
+ * comes to, and an answer proves one whichever thread carries it. The table may be lost at any moment;
+ * clients' checks fill it again. Looking a flow up takes no lock and builds nothing.
  */
-import { FlowList } from './flow-list.ts';
-import { hashFlow, sameFlow, sourceOf } from './flow-key.ts';
-import { Flow, type FlowRoute } from './flow.ts';
+import type { Route } from '../../protocol/ufrag.ts';
+import { FlowKey } from './flow-key.ts';
+import {
+  EVICTED_TOTAL,
+  EXPIRED_TOTAL,
+  LOCK,
+  PROVEN_COUNT,
+  SEED,
+  TENTATIVE_COUNT,
+  type FlowMemory,
+} from './flow-memory.ts';
+import { FlowStore, stateOf } from './flow-store.ts';
+import { FlowSweep } from './flow-sweep.ts';
+import {
+  ASKED,
+  CHECKED_AT,
+  EXPIRY,
+  PROVEN,
+  SEAL,
+  SEEN_AT,
+  STATE,
+  TARGET,
+  TENTATIVE,
+  TOKEN,
+  TOKEN_HASH,
+  clock32,
+  sealOf,
+} from './flow.ts';
+import { addCheck, hasCheck, hashTransaction } from './pending-checks.ts';
+import { answered, askToMove, askToProve, type FlowChange } from './repointing.ts';
+import { SharedLock } from './shared-lock.ts';
+import { TokenRoute, clusterOf, expiresAtOf, transceiverOf } from './token-route.ts';
 
-export interface FlowLimits {
-  /** Milliseconds without a packet from the client after which a proven flow is forgotten. */
-  readonly idle: number;
-  /** Milliseconds a flow may wait for its proof. */
-  readonly tentative: number;
-  readonly maxFlows: number;
-  readonly maxTentative: number;
-  /** Tentative flows of one IPv4 address or IPv6 /64. */
-  readonly maxTentativePerSource: number;
+/** Lookups that meet a writer at work before one waits for it. */
+const READ_ATTEMPTS = 8;
+
+/** What the table said last; the same object each time. */
+export interface FoundFlow extends Route {
+  cluster: number;
+  transceiver: number;
+  expiresAt: number;
+  /** A transceiver has answered a check; until then the flow is tentative. */
+  proven: boolean;
+  /** The flow's token is the one it was looked up with. */
+  hasToken: boolean;
+  /** Checks wait for an answer that would prove or move the flow. */
+  asked: boolean;
 }
 
-/** Clients check every 2 to 6 s (RFC 7675 §5.1), so an idle flow is a dead one long before. */
-export const FLOW_LIMITS: FlowLimits = {
-  idle: 60_000,
-  tentative: 5_000,
-  maxFlows: 1_000_000,
-  maxTentative: 65_536,
-  maxTentativePerSource: 256,
-};
-
-/** In a full table; the buckets are there from the start, so that no packet waits for them to grow. */
-const FLOWS_PER_BUCKET = 4;
+/** Why no flow was made. */
+export type FlowRefusal = 'tentative-limit' | 'token-limit';
 
 export class FlowTable {
-  readonly #limits: FlowLimits;
-  readonly #buckets: (Flow | undefined)[];
-  readonly #tentative = new FlowList();
-  readonly #proven = new FlowList();
-  readonly #tentativeBySource = new Map<string, number>();
-  #expired = 0;
-  #evicted = 0;
+  /** The flow that {@link find} found, when it did. */
+  readonly found: FoundFlow = {
+    cluster: 0,
+    transceiver: 0,
+    expiresAt: 0,
+    proven: false,
+    hasToken: false,
+    asked: false,
+  };
+  readonly #store: FlowStore;
+  readonly #lock: SharedLock;
+  readonly #sweep: FlowSweep;
+  readonly #seed: number;
+  readonly #key: FlowKey;
+  readonly #route: TokenRoute;
+  #place = 0;
 
-  constructor(limits: FlowLimits = FLOW_LIMITS) {
-    this.#limits = limits;
-    const buckets = 2 ** Math.ceil(Math.log2(Math.max(2, limits.maxFlows / FLOWS_PER_BUCKET)));
-    this.#buckets = Array.from<Flow | undefined>({ length: buckets });
+  /** @param memory That of all threads' tables. */
+  constructor(memory: FlowMemory) {
+    this.#store = new FlowStore(memory);
+    this.#lock = new SharedLock(this.#store.control, LOCK);
+    this.#sweep = new FlowSweep(this.#store, this.#lock);
+    this.#seed = this.#store.control[SEED]!;
+    this.#key = new FlowKey(this.#seed);
+    this.#route = new TokenRoute(this.#seed);
   }
 
   get tentative(): number {
-    return this.#tentative.size;
+    return this.#store.control[TENTATIVE_COUNT]!;
   }
 
+  /** With those that are idle and not yet swept. */
   get proven(): number {
-    return this.#proven.size;
+    return this.#store.control[PROVEN_COUNT]!;
   }
 
   get expired(): number {
-    return this.#expired;
+    return this.#store.totals[EXPIRED_TOTAL]!;
   }
 
   get evicted(): number {
-    return this.#evicted;
-  }
-
-  /** The flow whose packets have the trunk header at `at`. */
-  find(header: Uint8Array, at: number): Flow | undefined {
-    let flow = this.#buckets[hashFlow(header, at) & (this.#buckets.length - 1)];
-    while (flow && !sameFlow(flow.header, 0, header, at)) flow = flow.chained;
-    return flow;
+    return this.#store.totals[EVICTED_TOTAL]!;
   }
 
   /**
-   * A new tentative flow; the oldest one makes room where there is none. Undefined when the source has
-   * too many tentative flows. The table must not hold the flow yet.
+   * Looks up the flow whose packets have the trunk header at `at`, into {@link found}.
+   *
+   * @param now Milliseconds since the Unix epoch.
+   * @param token Begins with the ufrag that a check carries.
    */
-  open(header: Uint8Array, at: number, route: FlowRoute, now: number): Flow | undefined {
-    const source = sourceOf(header, at);
-    const ofSource = this.#tentativeBySource.get(source) ?? 0;
-    if (ofSource >= this.#limits.maxTentativePerSource) return undefined;
-    this.#makeRoom();
-    const flow = new Flow(header, at, hashFlow(header, at), route, now);
-    const bucket = flow.hash & (this.#buckets.length - 1);
-    flow.chained = this.#buckets[bucket];
-    this.#buckets[bucket] = flow;
-    this.#tentative.append(flow);
-    // Making room may have changed the source's count.
-    this.#tentativeBySource.set(source, (this.#tentativeBySource.get(source) ?? 0) + 1);
-    return flow;
-  }
-
-  /** Keeps a proven flow from expiring; a tentative one has its fixed time. */
-  touch(flow: Flow, now: number): void {
-    if (!flow.proven) return;
-    flow.seenAt = now;
-    this.#proven.refresh(flow);
-  }
-
-  prove(flow: Flow, now: number): void {
-    if (!flow.proven) {
-      this.#leaveTentative(flow);
-      flow.proven = true;
-      this.#proven.append(flow);
+  find(header: Uint8Array, at: number, now: number, token?: Uint8Array): boolean {
+    this.#key.read(header, at);
+    if (token) this.#route.setToken(token);
+    for (let i = 0; i < READ_ATTEMPTS; i++) {
+      this.#place = this.#store.index.locate(this.#key);
+      if (this.#place === 0) return false;
+      if (this.#read(now, token !== undefined)) return this.#place !== 0;
     }
-    this.touch(flow, now);
+    // The writer was interrupted in the midst of its work.
+    this.#lock.acquire();
+    try {
+      this.#place = this.#store.index.locate(this.#key);
+      return this.#place !== 0 && this.#read(now, token !== undefined) && this.#place !== 0;
+    } finally {
+      this.#lock.release();
+    }
   }
 
-  /** Forgets every flow whose time is over. */
+  /**
+   * Keeps the flow just found from expiring, if it is proven; a tentative one has its fixed time.
+   * Should another thread have ended it meanwhile, whoever has its place seems a little younger.
+   */
+  touch(now: number): void {
+    if (!this.found.proven) return;
+    const now32 = clock32(now);
+    const { flows } = this.#store;
+    flows[this.#place + SEEN_AT] = now32;
+    if (this.found.hasToken) flows[this.#place + CHECKED_AT] = now32;
+  }
+
+  /**
+   * Notes a check on its way, whose answer would prove the flow or move it. Makes a tentative flow when
+   * there is none; a tentative flow takes the route of its newest check at once.
+   *
+   * @param route What the token says.
+   * @param token Begins with the ufrag.
+   * @param transactionId 12 bytes.
+   */
+  check(
+    header: Uint8Array,
+    at: number,
+    route: Route,
+    token: Uint8Array,
+    transactionId: Uint8Array,
+    now: number,
+  ): FlowRefusal | undefined {
+    this.#key.read(header, at);
+    this.#route.setToken(token);
+    this.#route.setRoute(route);
+    const id = hashTransaction(transactionId, this.#seed);
+    this.#lock.acquire();
+    try {
+      const place = this.#living(now);
+      if (place === 0) return this.#open(id, now);
+      const isOwn = this.#route.hasTokenAt(this.#store.flows, place + TOKEN);
+      if (stateOf(this.#store.flows, place) === TENTATIVE) {
+        if (!isOwn && this.#tokenIsSpent()) return 'token-limit';
+        askToProve(this.#store, place, this.#route, id, now);
+      } else if (!isOwn) {
+        askToMove(this.#store, place, this.#route, id, now);
+      }
+      return undefined;
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /** Learns from a success response on its way to the client. */
+  answer(
+    header: Uint8Array,
+    at: number,
+    transactionId: Uint8Array,
+    now: number,
+  ): FlowChange | undefined {
+    if (!this.find(header, at, now) || !this.found.asked) return undefined;
+    const id = hashTransaction(transactionId, this.#seed);
+    this.#lock.acquire();
+    try {
+      const place = this.#living(now);
+      if (place === 0 || !hasCheck(this.#store.flows, place, id, now)) return undefined;
+      return answered(this.#store, place, now);
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /**
+   * Takes a proven flow from elsewhere, where it was remembered. What the table knows itself stays.
+   *
+   * @returns Whether the flow is new here.
+   */
+  restore(header: Uint8Array, at: number, route: Route, token: Uint8Array, now: number): boolean {
+    this.#key.read(header, at);
+    this.#route.setToken(token);
+    this.#route.setRoute(route);
+    this.#lock.acquire();
+    try {
+      if (this.#living(now) !== 0 || this.#tokenIsSpent()) return false;
+      this.#insert(PROVEN, now);
+      return true;
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /**
+   * Forgets flows whose time is over, some at a time; to be called several times a second, by one thread.
+   */
   expire(now: number): void {
-    this.#expired +=
-      this.#expireList(this.#tentative, now - this.#limits.tentative) +
-      this.#expireList(this.#proven, now - this.#limits.idle);
+    this.#sweep.run(now);
   }
 
-  #expireList(list: FlowList, before: number): number {
-    let count = 0;
-    while (list.oldest && list.oldest.seenAt <= before) {
-      this.#remove(list.oldest);
-      count++;
+  /** False when the words at the place do not belong together. Sets the place to 0 if its flow is over. */
+  #read(now: number, byToken: boolean): boolean {
+    const { flows } = this.#store;
+    const place = this.#place;
+    const target = flows[place + TARGET]!;
+    const expiry = flows[place + EXPIRY]!;
+    const tokenHash = flows[place + TOKEN_HASH]!;
+    if (flows[place + SEAL] !== sealOf(this.#key.hash, target, expiry, tokenHash)) return false;
+    if (this.#store.isOver(place, clock32(now))) this.#place = 0;
+    const state = flows[place + STATE]!;
+    const { found } = this;
+    found.cluster = clusterOf(target);
+    found.transceiver = transceiverOf(target);
+    found.expiresAt = expiresAtOf(expiry);
+    found.proven = (state & ~ASKED) === PROVEN;
+    found.asked = (state & ASKED) !== 0;
+    found.hasToken =
+      byToken &&
+      tokenHash === this.#route.tokenHash &&
+      this.#route.hasTokenAt(flows, place + TOKEN);
+    return true;
+  }
+
+  /** The place of the key's flow, under the lock. One whose time is over ends now. */
+  #living(now: number): number {
+    const place = this.#store.index.locate(this.#key);
+    if (place === 0 || !this.#store.isOver(place, clock32(now))) return place;
+    this.#store.remove(place);
+    this.#store.totals[EXPIRED_TOTAL]! += 1;
+    return 0;
+  }
+
+  #open(id: number, now: number): FlowRefusal | undefined {
+    const { limits, sources } = this.#store;
+    if (sources.count(this.#key.source) >= limits.maxTentativePerSource) {
+      return 'tentative-limit';
     }
-    return count;
+    if (this.#tokenIsSpent()) return 'token-limit';
+    const place = this.#insert(TENTATIVE, now);
+    addCheck(this.#store.flows, place, id, now);
+    return undefined;
   }
 
-  #makeRoom(): void {
-    const { maxFlows, maxTentative } = this.#limits;
-    const full = this.#tentative.size + this.#proven.size >= maxFlows;
-    const victim =
-      this.#tentative.size >= maxTentative
-        ? this.#tentative.oldest
-        : full
-          ? (this.#proven.oldest ?? this.#tentative.oldest)
-          : undefined;
-    if (!victim) return;
-    this.#remove(victim);
-    this.#evicted++;
+  #tokenIsSpent(): boolean {
+    return this.#store.tokens.count(this.#route.tokenHash) >= this.#store.limits.maxPerToken;
   }
 
-  #remove(flow: Flow): void {
-    if (flow.proven) this.#proven.remove(flow);
-    else this.#leaveTentative(flow);
-    const bucket = flow.hash & (this.#buckets.length - 1);
-    const first = this.#buckets[bucket];
-    if (first === flow) {
-      this.#buckets[bucket] = flow.chained;
-      return;
-    }
-    for (let other = first; other; other = other.chained) {
-      if (other.chained === flow) other.chained = flow.chained;
-    }
-  }
-
-  #leaveTentative(flow: Flow): void {
-    this.#tentative.remove(flow);
-    const source = sourceOf(flow.header, 0);
-    const left = this.#tentativeBySource.get(source)! - 1;
-    if (left === 0) this.#tentativeBySource.delete(source);
-    else this.#tentativeBySource.set(source, left);
+  #insert(state: typeof TENTATIVE | typeof PROVEN, now: number): number {
+    return this.#store.insert(this.#key, state, this.#route, clock32(now));
   }
 }

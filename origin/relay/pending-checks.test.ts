@@ -1,40 +1,65 @@
 import { expect, test } from 'vitest';
-import type { FlowRoute } from './flow.ts';
-import { CHECK_LIFETIME, PENDING_CHECKS, PendingChecks } from './pending-checks.ts';
+import { ASKED, FLOW_WORDS, PENDING_CHECKS, STATE, TENTATIVE } from './flow.ts';
+import {
+  CHECK_LIFETIME,
+  addCheck,
+  clearChecks,
+  hasCheck,
+  hashTransaction,
+} from './pending-checks.ts';
 
-function routeTo(transceiver: number): FlowRoute {
-  return { ufrag: Buffer.alloc(23), cluster: 1, transceiver, expiresAt: 0 };
+/** Not the first place, so that none is mistaken for it. */
+const PLACE = FLOW_WORDS;
+
+function newFlow(): Int32Array {
+  const flows = new Int32Array(3 * FLOW_WORDS);
+  flows[PLACE + STATE] = TENTATIVE;
+  return flows;
 }
 
-function id(n: number): Buffer {
-  return Buffer.alloc(12, n);
+function known(flows: Int32Array, ids: number[], now = 0): number[] {
+  return ids.filter((id) => hasCheck(flows, PLACE, id, now));
 }
 
-test('each check is answered by its own transaction id', () => {
-  const checks = new PendingChecks();
-  const [one, two] = [routeTo(1), routeTo(2)];
-  checks.add(id(1), one, 0);
-  checks.add(id(2), two, 0);
-  expect(checks.answered(id(1), 1)).toBe(one);
-  expect(checks.answered(id(2), 1)).toBe(two);
-  expect(checks.answered(id(3), 1)).toBeUndefined();
+test('checks are known by their ids until they are cleared', () => {
+  const flows = newFlow();
+  addCheck(flows, PLACE, 1, 0);
+  addCheck(flows, PLACE, 2, 0);
+  expect(known(flows, [0, 1, 2, 3])).toEqual([1, 2]);
+  expect(flows[PLACE + STATE]).toBe(TENTATIVE | ASKED);
+
+  clearChecks(flows, PLACE);
+  expect(known(flows, [0, 1, 2, 3])).toEqual([]);
+  expect(flows[PLACE + STATE]).toBe(TENTATIVE);
 });
 
-test('an empty id answers nothing that was never asked', () => {
-  expect(new PendingChecks().answered(id(0), 0)).toBeUndefined();
+test('an answer counts only in time after the last check', () => {
+  const flows = newFlow();
+  addCheck(flows, PLACE, 1, 0);
+  addCheck(flows, PLACE, 2, 10);
+  expect(known(flows, [1, 2], 10 + CHECK_LIFETIME)).toEqual([1, 2]);
+  expect(known(flows, [1, 2], 11 + CHECK_LIFETIME)).toEqual([]);
 });
 
-test('an answer counts only in time', () => {
-  const checks = new PendingChecks();
-  checks.add(id(1), routeTo(1), 0);
-  expect(checks.answered(id(1), CHECK_LIFETIME)).toBeDefined();
-  expect(checks.answered(id(1), CHECK_LIFETIME + 1)).toBeUndefined();
+test('the newest checks are kept, however many there were', () => {
+  const flows = newFlow();
+  for (let last = 1; last <= 10 * PENDING_CHECKS; last++) {
+    addCheck(flows, PLACE, last, 0);
+    const all = Array.from({ length: last }, (_, i) => i + 1);
+    expect(known(flows, all)).toEqual(all.slice(-PENDING_CHECKS));
+  }
 });
 
-test('the newest checks are kept', () => {
-  const checks = new PendingChecks();
-  for (let i = 0; i <= PENDING_CHECKS; i++) checks.add(id(i), routeTo(i), 0);
-  expect(checks.answered(id(0), 0)).toBeUndefined();
-  expect(checks.answered(id(1), 0)?.transceiver).toBe(1);
-  expect(checks.answered(id(PENDING_CHECKS), 0)?.transceiver).toBe(PENDING_CHECKS);
+test('neighbours are left alone', () => {
+  const flows = newFlow();
+  for (let id = 1; id <= 3 * PENDING_CHECKS; id++) addCheck(flows, PLACE, id, 1);
+  expect(flows.subarray(0, PLACE).every((word) => word === 0)).toBe(true);
+  expect(flows.subarray(PLACE + FLOW_WORDS).every((word) => word === 0)).toBe(true);
+});
+
+test('ids hash by every byte, and by the seed', () => {
+  const hashes = new Set([hashTransaction(Buffer.alloc(12), 1)]);
+  hashes.add(hashTransaction(Buffer.alloc(12), 2));
+  for (let i = 0; i < 12; i++) hashes.add(hashTransaction(Buffer.alloc(12).fill(1, i, i + 1), 1));
+  expect(hashes.size).toBe(14);
 });

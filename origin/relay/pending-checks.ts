@@ -1,37 +1,47 @@
-/** Checks on their way to a transceiver, by transaction id (RFC 8489 §5), each with its token's route. */
-import { sameBytes } from './bytes.ts';
-import type { FlowRoute } from './flow.ts';
+/**
+ * Checks on their way to a transceiver, by transaction id (RFC 8489 §5), within a flow's words. All here
+ * is done under the table's lock.
+ */
+import { STUN_HEADER_LENGTH } from '../../protocol/stun.ts';
+import { ASKED, ASKED_AT, ASKS, ASK_IDS, PENDING_CHECKS, STATE, clock32, elapsed } from './flow.ts';
 
-/** Checks remembered for a flow: browsers send one each 50 ms at most, so 0.8 s of them. */
-export const PENDING_CHECKS = 16;
-
-/** Milliseconds in which an answer counts. */
+/** Milliseconds after the last check in which an answer counts. */
 export const CHECK_LIFETIME = 5_000;
 
-const TRANSACTION_ID_LENGTH = 12;
+const TRANSACTION_ID_LENGTH = STUN_HEADER_LENGTH - 8;
 
-export class PendingChecks {
-  readonly #ids = new Uint8Array(PENDING_CHECKS * TRANSACTION_ID_LENGTH);
-  readonly #routes = Array.from<FlowRoute | undefined>({ length: PENDING_CHECKS });
-  readonly #times = new Float64Array(PENDING_CHECKS);
-  #next = 0;
-
-  /** Forgets the oldest check when there is no room. */
-  add(transactionId: Uint8Array, route: FlowRoute, now: number): void {
-    this.#ids.set(transactionId, this.#next * TRANSACTION_ID_LENGTH);
-    this.#routes[this.#next] = route;
-    this.#times[this.#next] = now;
-    this.#next = (this.#next + 1) % PENDING_CHECKS;
+/**
+ * Stands for a transaction id, 12 bytes, in one word. Only peers can answer, so it need not withstand
+ * guessing; with a secret seed nobody can choose ids that look alike either.
+ */
+export function hashTransaction(id: Uint8Array, seed: number): number {
+  let hash = seed;
+  for (let i = 0; i < TRANSACTION_ID_LENGTH; i++) {
+    hash = Math.imul(hash ^ id[i]!, 0x9e3779b1);
+    hash ^= hash >>> 15;
   }
+  return hash;
+}
 
-  /** The route of the check that this id answers; undefined when there is none in time. */
-  answered(transactionId: Uint8Array, now: number): FlowRoute | undefined {
-    for (let i = 0; i < PENDING_CHECKS; i++) {
-      const at = i * TRANSACTION_ID_LENGTH;
-      const route = this.#routes[i];
-      if (!route || now - this.#times[i]! > CHECK_LIFETIME) continue;
-      if (sameBytes(this.#ids, at, transactionId, 0, TRANSACTION_ID_LENGTH)) return route;
-    }
-    return undefined;
-  }
+/** Forgets the oldest check when there is no room. */
+export function addCheck(flows: Int32Array, place: number, id: number, now: number): void {
+  const asks = flows[place + ASKS]!;
+  flows[place + ASK_IDS + (asks % PENDING_CHECKS)] = id;
+  // Counts on without ever becoming less than what is remembered.
+  flows[place + ASKS] = asks + 1 === 2 * PENDING_CHECKS ? PENDING_CHECKS : asks + 1;
+  flows[place + ASKED_AT] = clock32(now);
+  flows[place + STATE]! |= ASKED;
+}
+
+/** Whether this id answers a check of the flow, in time. */
+export function hasCheck(flows: Int32Array, place: number, id: number, now: number): boolean {
+  if (elapsed(clock32(now), flows[place + ASKED_AT]!) > CHECK_LIFETIME) return false;
+  const known = Math.min(flows[place + ASKS]!, PENDING_CHECKS);
+  for (let i = 0; i < known; i++) if (flows[place + ASK_IDS + i] === id) return true;
+  return false;
+}
+
+export function clearChecks(flows: Int32Array, place: number): void {
+  flows[place + ASKS] = 0;
+  flows[place + STATE]! &= ~ASKED;
 }

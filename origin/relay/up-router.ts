@@ -4,13 +4,15 @@
  */
 import { STUN_BINDING, readStun, type StunMessage } from '../../protocol/stun.ts';
 import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
-import { UFRAG_LENGTH, type UfragCodec, type UfragRejection } from '../../protocol/ufrag.ts';
-import { copyBytes, sameBytes } from './bytes.ts';
-import type { DropReason } from './counters.ts';
+import {
+  UFRAG_LENGTH,
+  type Route,
+  type UfragCodec,
+  type UfragRejection,
+} from '../../protocol/ufrag.ts';
+import type { Counters, DropReason } from './counters.ts';
 import type { FlowTable } from './flow-table.ts';
-import type { Flow, FlowRoute } from './flow.ts';
 import type { Hop, NextHops } from './next-hop.ts';
-import { PendingChecks } from './pending-checks.ts';
 
 const COLON = 0x3a;
 const BINDING_SUCCESS = 0x0101;
@@ -26,17 +28,13 @@ export class UpRouter {
   readonly #codec: UfragCodec;
   readonly #flows: FlowTable;
   readonly #hops: NextHops;
-  #repointings = 0;
+  readonly #counters: Counters;
 
-  constructor(codec: UfragCodec, flows: FlowTable, hops: NextHops) {
+  constructor(codec: UfragCodec, flows: FlowTable, hops: NextHops, counters: Counters) {
     this.#codec = codec;
     this.#flows = flows;
     this.#hops = hops;
-  }
-
-  /** Proven flows that moved to another transceiver. */
-  get repointings(): number {
-    return this.#repointings;
+    this.#counters = counters;
   }
 
   /**
@@ -75,22 +73,16 @@ export class UpRouter {
   learn(frame: Uint8Array, at: number, end: number, now: number): void {
     const payload = at + TRUNK_HEADER_LENGTH;
     if (((frame[payload]! << 8) | frame[payload + 1]!) !== BINDING_SUCCESS) return;
-    const flow = this.#flows.find(frame, at);
-    const answer = flow?.pending && readStun(frame, payload, end);
-    const route = answer && flow.pending?.answered(answer.transactionId, now);
-    if (!route) return;
-    if (flow.proven && !sameTarget(flow.route, route)) this.#repointings++;
-    flow.route = route;
-    flow.pending = undefined;
-    this.#flows.prove(flow, now);
+    const answer = readStun(frame, payload, end);
+    const change = answer && this.#flows.answer(frame, at, answer.transactionId, now);
+    if (change === 'moved') this.#counters.repointing();
   }
 
   #byFlow(frame: Uint8Array, at: number, fromPeer: boolean, now: number): Hop | DropReason {
-    const flow = this.#flows.find(frame, at);
-    if (!flow) return 'no-flow';
-    if (flow.route.expiresAt <= now) return 'expired';
-    this.#flows.touch(flow, now);
-    return this.#hops.next(flow.route, frame, at, fromPeer);
+    if (!this.#flows.find(frame, at, now)) return 'no-flow';
+    if (this.#flows.found.expiresAt <= now) return 'expired';
+    this.#flows.touch(now);
+    return this.#hops.next(this.#flows.found, frame, at, fromPeer);
   }
 
   #byToken(
@@ -102,39 +94,25 @@ export class UpRouter {
     now: number,
   ): Hop | DropReason {
     if (username[UFRAG_LENGTH] !== COLON) return 'malformed-ufrag';
-    const flow = this.#flows.find(frame, at);
-    const known = flow && hasToken(flow, username) ? flow.route : undefined;
-    const route = known ?? this.#open(username, now);
+    const { found } = this.#flows;
+    const known = this.#flows.find(frame, at, now, username) && found.hasToken;
+    const route = known ? found : this.#open(username, now);
     if (typeof route === 'string') return route;
     if (route.expiresAt <= now) return 'expired';
     const hop = this.#hops.next(route, frame, at, fromPeer);
     if (typeof hop === 'string') return hop;
 
-    if (flow && known && flow.proven) {
-      this.#flows.touch(flow, now);
+    if (known && found.proven) {
+      this.#flows.touch(now);
       return hop;
     }
-    const awaiting = flow ?? this.#flows.open(frame, at, route, now);
-    if (!awaiting) return 'tentative-limit';
-    if (!awaiting.proven) awaiting.route = route;
-    awaiting.pending ??= new PendingChecks();
-    awaiting.pending.add(message.transactionId, route, now);
-    return hop;
+    return this.#flows.check(frame, at, route, username, message.transactionId, now) ?? hop;
   }
 
-  #open(username: Uint8Array, now: number): FlowRoute | DropReason {
+  #open(username: Uint8Array, now: number): Route | DropReason {
     const opened = this.#codec.open(username, now, 0, UFRAG_LENGTH);
-    if (!opened.ok) return REJECTIONS[opened.reason];
-    return { ...opened.route, ufrag: copyBytes(username, 0, UFRAG_LENGTH) };
+    return opened.ok ? opened.route : REJECTIONS[opened.reason];
   }
-}
-
-function hasToken(flow: Flow, username: Uint8Array): boolean {
-  return sameBytes(flow.route.ufrag, 0, username, 0, UFRAG_LENGTH);
-}
-
-function sameTarget(a: FlowRoute, b: FlowRoute): boolean {
-  return a.cluster === b.cluster && a.transceiver === b.transceiver;
 }
 
 /** RFC 7983 §7. */

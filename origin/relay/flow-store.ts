@@ -1,0 +1,240 @@
+/**
+ * Brings flows into being, changes and ends them, under the table's lock. Each step takes the same time
+ * however many flows there are.
+ */
+import { CountSketch } from './count-sketch.ts';
+import { FlowIndex } from './flow-index.ts';
+import { KEY_WORDS, hashWords, sourceHash, type FlowKey } from './flow-key.ts';
+import {
+  EVICTED_TOTAL,
+  FREE,
+  HAND,
+  HIGHEST,
+  NEWEST,
+  OLDEST,
+  PROVEN_COUNT,
+  SEED,
+  TENTATIVE_COUNT,
+  TOTALS_OFFSET,
+  type FlowLimits,
+  type FlowMemory,
+} from './flow-memory.ts';
+import {
+  ASKED,
+  CHECKED_AT,
+  EXPIRY,
+  FLOW_WORDS,
+  FREE_STATE,
+  OLDER,
+  PROVEN,
+  SEAL,
+  SEEN_AT,
+  STATE,
+  TARGET,
+  TENTATIVE,
+  TOKEN,
+  TOKEN_HASH,
+  TOKEN_WORDS,
+  YOUNGER,
+  elapsed,
+  sealOf,
+} from './flow.ts';
+import { clearChecks } from './pending-checks.ts';
+import type { TokenRoute } from './token-route.ts';
+
+/** Flows looked at to find one that has been idle long: a sample, as good as an order of all in practice. */
+const VICTIM_SAMPLE = 16;
+
+export class FlowStore {
+  readonly limits: FlowLimits;
+  readonly control: Int32Array;
+  readonly totals: Float64Array;
+  readonly flows: Int32Array;
+  readonly index: FlowIndex;
+  readonly sources: CountSketch;
+  readonly tokens: CountSketch;
+  readonly #seed: number;
+
+  constructor(memory: FlowMemory) {
+    this.limits = memory.limits;
+    this.control = new Int32Array(memory.control, 0, TOTALS_OFFSET / Int32Array.BYTES_PER_ELEMENT);
+    this.totals = new Float64Array(memory.control, TOTALS_OFFSET);
+    this.flows = new Int32Array(memory.flows);
+    this.index = new FlowIndex(memory);
+    this.sources = new CountSketch(memory.sources);
+    this.tokens = new CountSketch(memory.tokens);
+    this.#seed = this.control[SEED]!;
+  }
+
+  /**
+   * A new flow, for which others make room where there is none. The table must not hold the key yet.
+   *
+   * @returns Its place.
+   */
+  insert(
+    key: FlowKey,
+    state: typeof TENTATIVE | typeof PROVEN,
+    { target, expiry, token }: TokenRoute,
+    now32: number,
+  ): number {
+    this.#makeRoom(state, now32);
+    const place = this.#allocate();
+    const { flows } = this;
+    key.writeTo(flows, place);
+    flows[place + STATE] = state;
+    clearChecks(flows, place);
+    this.#writeRoute(place, target, expiry, token, 0);
+    flows[place + SEEN_AT] = now32;
+    flows[place + CHECKED_AT] = now32;
+    if (state === TENTATIVE) this.#joinTentative(place);
+    else this.control[PROVEN_COUNT]! += 1;
+    while (!this.index.add(key.hash, place)) this.#evict(this.index.stalest(key.hash, now32));
+    return place;
+  }
+
+  remove(place: number): void {
+    const { flows, control } = this;
+    this.index.remove(this.#keyHash(place), place);
+    this.tokens.add(flows[place + TOKEN_HASH]!, -1);
+    if (stateOf(flows, place) === TENTATIVE) this.#leaveTentative(place);
+    else control[PROVEN_COUNT]! -= 1;
+    flows[place + STATE] = FREE_STATE;
+    flows[place + YOUNGER] = control[FREE]!;
+    control[FREE] = place;
+  }
+
+  /** Gives a flow the route of another token, which a check has just carried. */
+  reroute(
+    place: number,
+    target: number,
+    expiry: number,
+    token: Int32Array,
+    tokenAt: number,
+    now32: number,
+  ): void {
+    this.tokens.add(this.flows[place + TOKEN_HASH]!, -1);
+    this.#writeRoute(place, target, expiry, token, tokenAt);
+    this.flows[place + CHECKED_AT] = now32;
+  }
+
+  prove(place: number, now32: number): void {
+    const { flows } = this;
+    if (stateOf(flows, place) === TENTATIVE) {
+      this.#leaveTentative(place);
+      this.control[PROVEN_COUNT]! += 1;
+    }
+    flows[place + SEEN_AT] = now32;
+    flows[place + STATE] = PROVEN;
+  }
+
+  /** Tentative for too long, or proven and idle. Needs no lock, yet is certain only under it. */
+  isOver(place: number, now32: number): boolean {
+    const state = stateOf(this.flows, place);
+    if (state === FREE_STATE) return false;
+    const limit = state === PROVEN ? this.limits.idle : this.limits.tentative;
+    return elapsed(now32, this.flows[place + SEEN_AT]!) >= limit;
+  }
+
+  /** The eldest tentative flow; 0 when there is none. */
+  get oldestTentative(): number {
+    return this.control[OLDEST]!;
+  }
+
+  #makeRoom(state: typeof TENTATIVE | typeof PROVEN, now32: number): void {
+    const { control } = this;
+    if (state === TENTATIVE && control[TENTATIVE_COUNT]! >= this.limits.maxTentative) {
+      this.#evict(this.oldestTentative);
+    } else if (control[FREE] === 0 && control[HIGHEST] === this.limits.maxFlows) {
+      this.#evict(this.#stalestSampled(now32) || this.oldestTentative);
+    }
+  }
+
+  #stalestSampled(now32: number): number {
+    const { control, flows } = this;
+    const count = Math.min(VICTIM_SAMPLE, control[HIGHEST]!);
+    let stalest = 0;
+    let longest = -1;
+    for (let i = 0; i < count; i++) {
+      const place = this.#nextPlace();
+      if (stateOf(flows, place) !== PROVEN) continue;
+      const idle = Math.max(0, elapsed(now32, flows[place + SEEN_AT]!));
+      if (idle <= longest) continue;
+      longest = idle;
+      stalest = place;
+    }
+    return stalest;
+  }
+
+  /** Moves the hand on, around all places ever used; there must be one. */
+  #nextPlace(): number {
+    const { control } = this;
+    const number = control[HAND]! >= control[HIGHEST]! ? 1 : control[HAND]! + 1;
+    control[HAND] = number;
+    return number * FLOW_WORDS;
+  }
+
+  #evict(place: number): void {
+    this.remove(place);
+    this.totals[EVICTED_TOTAL]! += 1;
+  }
+
+  #allocate(): number {
+    const { control, flows } = this;
+    const free = control[FREE]!;
+    if (free !== 0) {
+      control[FREE] = flows[free + YOUNGER]!;
+      return free;
+    }
+    control[HIGHEST]! += 1;
+    return control[HIGHEST]! * FLOW_WORDS;
+  }
+
+  #writeRoute(
+    place: number,
+    target: number,
+    expiry: number,
+    token: Int32Array,
+    tokenAt: number,
+  ): void {
+    const { flows } = this;
+    const tokenHash = hashWords(token, tokenAt, TOKEN_WORDS, this.#seed);
+    this.tokens.add(tokenHash, 1);
+    flows[place + TARGET] = target;
+    flows[place + EXPIRY] = expiry;
+    flows[place + TOKEN_HASH] = tokenHash;
+    flows[place + SEAL] = sealOf(this.#keyHash(place), target, expiry, tokenHash);
+    for (let i = 0; i < TOKEN_WORDS; i++) flows[place + TOKEN + i] = token[tokenAt + i]!;
+  }
+
+  #keyHash(place: number): number {
+    return hashWords(this.flows, place, KEY_WORDS, this.#seed);
+  }
+
+  #joinTentative(place: number): void {
+    const { control, flows } = this;
+    const newest = control[NEWEST]!;
+    flows[place + OLDER] = newest;
+    flows[place + YOUNGER] = 0;
+    if (newest === 0) control[OLDEST] = place;
+    else flows[newest + YOUNGER] = place;
+    control[NEWEST] = place;
+    control[TENTATIVE_COUNT]! += 1;
+    this.sources.add(sourceHash(flows, place, this.#seed), 1);
+  }
+
+  #leaveTentative(place: number): void {
+    const { control, flows } = this;
+    const older = flows[place + OLDER]!;
+    const younger = flows[place + YOUNGER]!;
+    if (older === 0) control[OLDEST] = younger;
+    else flows[older + YOUNGER] = younger;
+    if (younger === 0) control[NEWEST] = older;
+    else flows[younger + OLDER] = older;
+    control[TENTATIVE_COUNT]! -= 1;
+    this.sources.add(sourceHash(flows, place, this.#seed), -1);
+  }
+}
+
+export function stateOf(flows: Int32Array, place: number): number {
+  return flows[place + STATE]! & ~ASKED;
+}

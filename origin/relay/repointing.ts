@@ -1,0 +1,82 @@
+/**
+ * How a flow gets its route from checks and their answers, in two phases: a check asks, the success that
+ * a transceiver sends back decides. All here is done under the table's lock.
+ */
+import { stateOf, type FlowStore } from './flow-store.ts';
+import {
+  CANDIDATE_EXPIRY,
+  CANDIDATE_TARGET,
+  CANDIDATE_TOKEN,
+  CHECKED_AT,
+  EXPIRY,
+  PROVEN,
+  TARGET,
+  TOKEN,
+  clock32,
+  elapsed,
+} from './flow.ts';
+import { addCheck, clearChecks } from './pending-checks.ts';
+import { expiresAtOf, type TokenRoute } from './token-route.ts';
+
+/** What an answer did: the flow is proven; or goes to another transceiver; or has a newer token. */
+export type FlowChange = 'proven' | 'moved' | 'renewed';
+
+/** A check of a tentative flow, which takes its route at once: there is nothing to take away. */
+export function askToProve(
+  store: FlowStore,
+  place: number,
+  route: TokenRoute,
+  id: number,
+  now: number,
+): void {
+  const { flows } = store;
+  if (!route.hasTokenAt(flows, place + TOKEN)) {
+    store.reroute(place, route.target, route.expiry, route.token, 0, clock32(now));
+    clearChecks(flows, place);
+  }
+  addCheck(flows, place, id, now);
+}
+
+/** A check of a proven flow with another token than the flow's own. */
+export function askToMove(
+  { flows }: FlowStore,
+  place: number,
+  route: TokenRoute,
+  id: number,
+  now: number,
+): void {
+  if (!route.hasTokenAt(flows, place + CANDIDATE_TOKEN)) {
+    flows[place + CANDIDATE_TARGET] = route.target;
+    flows[place + CANDIDATE_EXPIRY] = route.expiry;
+    flows.set(route.token, place + CANDIDATE_TOKEN);
+    clearChecks(flows, place);
+  }
+  addCheck(flows, place, id, now);
+}
+
+/** The answer to a check that the flow asked for. Undefined when it may not change the flow. */
+export function answered(store: FlowStore, place: number, now: number): FlowChange | undefined {
+  const { flows } = store;
+  const now32 = clock32(now);
+  let change: FlowChange = 'proven';
+  if (stateOf(flows, place) === PROVEN) {
+    const target = flows[place + CANDIDATE_TARGET]!;
+    change = target === flows[place + TARGET] ? 'renewed' : 'moved';
+    if (change === 'moved' && !isUndefended(store, place, now)) return undefined;
+    const expiry = flows[place + CANDIDATE_EXPIRY]!;
+    store.reroute(place, target, expiry, flows, place + CANDIDATE_TOKEN, now32);
+  }
+  clearChecks(flows, place);
+  store.prove(place, now32);
+  return change;
+}
+
+/**
+ * Anyone who has a session can send its check from an address that is not his, and has it answered. Yet
+ * the client at that address goes on to check with its own token, while one that has lost its port to
+ * another client no longer does.
+ */
+function isUndefended({ flows, limits }: FlowStore, place: number, now: number): boolean {
+  const quiet = elapsed(clock32(now), flows[place + CHECKED_AT]!) >= limits.tokenQuiet;
+  return quiet || expiresAtOf(flows[place + EXPIRY]!) <= now;
+}
