@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { isIP } from 'node:net';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { AddressCache } from './address-cache.ts';
+import { bindError } from './bind-error.ts';
 import { copyBytes } from './bytes.ts';
-import { MAX_LISTENERS, type IoOptions, type IoStats, type RelayIo } from './io.ts';
+import type { Counters } from './counters.ts';
+import { TRUNK_MTU, requireListeners, type IoOptions, type RelayIo } from './io.ts';
 import { PacketBatch, TRUNK_SOCKET } from './packet-batch.ts';
 import { TrunkOutbox } from './trunk-outbox.ts';
 
@@ -17,10 +19,8 @@ const SMALLEST_SOCKET_BUFFER = 256 * 1024;
 const BATCH_SIZE = 64;
 
 /** Opens the sockets; see {@link RelayIo}. */
-export async function openDgramIo(options: IoOptions): Promise<RelayIo> {
-  if (options.listeners.length > MAX_LISTENERS) {
-    throw new Error(`A relay has at most ${MAX_LISTENERS} listeners; give each cluster its own.`);
-  }
+export async function openDgramIo(options: IoOptions, counters: Counters): Promise<RelayIo> {
+  requireListeners(options);
   const wanted = [...options.listeners, options.trunk];
   const opened = await Promise.allSettled(wanted.map(openSocket));
   const sockets = opened.filter((one) => one.status === 'fulfilled').map((one) => one.value);
@@ -29,7 +29,12 @@ export async function openDgramIo(options: IoOptions): Promise<RelayIo> {
     await Promise.all(sockets.map(closeSocket));
     throw failure.reason;
   }
-  return new DgramIo(sockets.slice(0, -1), sockets.at(-1)!);
+  return new DgramIo(
+    sockets.slice(0, -1),
+    sockets.at(-1)!,
+    options.trunkMtu ?? TRUNK_MTU,
+    counters,
+  );
 }
 
 class DgramIo implements RelayIo {
@@ -39,24 +44,28 @@ class DgramIo implements RelayIo {
   readonly #trunkSocket: Socket;
   readonly #addresses = new AddressCache();
   readonly #batch = new PacketBatch(BATCH_SIZE);
-  readonly #outbox = new TrunkOutbox((datagram, address, addressAt, port) =>
-    this.#send(this.#trunkSocket, datagram, address, addressAt, port),
-  );
+  readonly #outbox: TrunkOutbox;
+  readonly #counters: Counters;
   #onBatch: (batch: PacketBatch) => void = () => {};
   #scheduled = false;
   #closed = false;
-  #oversized = 0;
-  #sendErrors = 0;
 
-  constructor(publicSockets: readonly Socket[], trunkSocket: Socket) {
+  constructor(
+    publicSockets: readonly Socket[],
+    trunkSocket: Socket,
+    trunkMtu: number,
+    counters: Counters,
+  ) {
     this.#publicSockets = publicSockets;
     this.#trunkSocket = trunkSocket;
+    this.#counters = counters;
+    this.#outbox = new TrunkOutbox(trunkMtu, (datagram, address, addressAt, port) =>
+      this.#send(trunkSocket, datagram, address, addressAt, port),
+    );
     this.listeners = publicSockets.map(boundAddress);
     this.trunk = boundAddress(trunkSocket);
     for (const socket of [...publicSockets, trunkSocket]) {
-      socket.on('error', () => {
-        this.#sendErrors++;
-      });
+      socket.on('error', () => counters.sendError());
     }
   }
 
@@ -95,10 +104,6 @@ class DgramIo implements RelayIo {
     this.#outbox.flush();
   }
 
-  stats(): IoStats {
-    return { oversized: this.#oversized, sendErrors: this.#sendErrors };
-  }
-
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -109,7 +114,7 @@ class DgramIo implements RelayIo {
     socket.on('message', (packet, { address, port }) => {
       const source = this.#addresses.bytesOf(address);
       if (!this.#batch.push(packet, source, port, index)) {
-        this.#oversized++;
+        this.#counters.drop('oversized');
       } else if (this.#batch.full) {
         this.#deliver();
       } else if (!this.#scheduled) {
@@ -137,12 +142,12 @@ class DgramIo implements RelayIo {
     port: number,
   ): void {
     if (this.#closed) return;
-    if (port === 0) this.#sendErrors++;
+    if (port === 0) this.#counters.sendError();
     else socket.send(datagram, port, this.#addresses.textOf(address, addressAt), this.#countError);
   }
 
   readonly #countError = (error: Error | null): void => {
-    if (error) this.#sendErrors++;
+    if (error) this.#counters.sendError();
   };
 }
 
@@ -162,24 +167,12 @@ async function openSocket({ address, port }: TrunkAddress): Promise<Socket> {
     await listening;
   } catch (error) {
     await closeSocket(socket);
-    throw bindError(error, address, port);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw bindError(code, address, port, error);
   }
   growBuffer((size) => socket.setRecvBufferSize(size));
   growBuffer((size) => socket.setSendBufferSize(size));
   return socket;
-}
-
-function bindError(error: unknown, address: string, port: number): Error {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const advice =
-    code === 'EADDRINUSE'
-      ? 'another process has it; end that one or choose another port'
-      : code === 'EADDRNOTAVAIL'
-        ? 'this machine does not have the address; choose one that it has'
-        : code === 'EACCES'
-          ? 'this user may not bind it; choose a port from 1024 up'
-          : String(error);
-  return new Error(`Cannot bind UDP ${address} port ${port}: ${advice}.`, { cause: error });
 }
 
 function growBuffer(set: (size: number) => void): void {

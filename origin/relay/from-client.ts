@@ -1,7 +1,7 @@
 /** A packet from a client: gets its trunk header, in place in front of it, and goes up. */
 import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 import { TRUNK_HEADER_LENGTH, writeTrunkHeader } from '../../protocol/trunk.ts';
-import { count, type RelayCounters } from './counters.ts';
+import { FROM_CLIENTS, TO_TRUNK, type Counters } from './counters.ts';
 import type { PacketSink } from './io.ts';
 import type { Hop } from './next-hop.ts';
 import type { PacketBatch } from './packet-batch.ts';
@@ -11,10 +11,10 @@ export class FromClient {
   readonly #self: Hop;
   readonly #router: UpRouter;
   readonly #sink: PacketSink;
-  readonly #counters: RelayCounters;
+  readonly #counters: Counters;
 
   /** @param self The relay's own trunk address, which replies come back to. */
-  constructor(self: Hop, router: UpRouter, sink: PacketSink, counters: RelayCounters) {
+  constructor(self: Hop, router: UpRouter, sink: PacketSink, counters: Counters) {
     this.#self = self;
     this.#router = router;
     this.#sink = sink;
@@ -27,13 +27,13 @@ export class FromClient {
     const start = batch.start[i]!;
     const end = batch.end[i]!;
     const port = batch.port[i]!;
-    count(this.#counters.fromClients, end - start);
+    this.#counters.packet(FROM_CLIENTS, end - start);
     if (port === 0) {
-      this.#counters.drops['unusable-address']++;
+      this.#counters.drop('unusable-address');
       return;
     }
     if (start === end) {
-      this.#counters.drops['not-media']++;
+      this.#counters.drop('not-media');
       return;
     }
     const at = start - TRUNK_HEADER_LENGTH;
@@ -52,10 +52,10 @@ export class FromClient {
     );
     const hop = this.#router.route(bytes, at, end, false, now);
     if (typeof hop === 'string') {
-      this.#counters.drops[hop]++;
+      this.#counters.drop(hop);
       return;
     }
-    count(this.#counters.toTrunk, end - start);
+    this.#counters.packet(TO_TRUNK, end - start);
     this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
   }
 }

@@ -14,7 +14,7 @@ import {
   trunkProxyPort,
 } from '../../protocol/trunk.ts';
 import { sameAddress } from './bytes.ts';
-import { count, type DropReason, type RelayCounters } from './counters.ts';
+import { FROM_TRUNK, TO_CLIENTS, TO_TRUNK, type Counters, type DropReason } from './counters.ts';
 import type { PacketSink } from './io.ts';
 import type { Networks } from './networks.ts';
 import type { Hop } from './next-hop.ts';
@@ -36,13 +36,13 @@ export class FromTrunk {
   readonly #peers: Networks;
   readonly #router: UpRouter;
   readonly #sink: PacketSink;
-  readonly #counters: RelayCounters;
+  readonly #counters: Counters;
 
   constructor(
     { self, ipv4Listeners, peers }: FromTrunkOptions,
     router: UpRouter,
     sink: PacketSink,
-    counters: RelayCounters,
+    counters: Counters,
   ) {
     this.#self = self;
     this.#ipv4Listeners = ipv4Listeners;
@@ -57,21 +57,21 @@ export class FromTrunk {
     const { bytes } = batch;
     const end = batch.end[i]!;
     if (!this.#peers.has(batch.source, i * ADDRESS_LENGTH)) {
-      this.#counters.drops['foreign-peer']++;
+      this.#counters.drop('foreign-peer');
       return;
     }
     for (let at = batch.start[i]!, next; at < end; at = next) {
       next = trunkFrameEnd(bytes, at, end);
       if (next < 0) {
-        this.#counters.drops['malformed-trunk']++;
+        this.#counters.drop('malformed-trunk');
         return;
       }
-      count(this.#counters.fromTrunk, next - at - TRUNK_HEADER_LENGTH);
+      this.#counters.packet(FROM_TRUNK, next - at - TRUNK_HEADER_LENGTH);
       const dropped =
         (trunkFlags(bytes, at) & TRUNK_DOWN) === 0
           ? this.#up(bytes, at, next, now)
           : this.#down(bytes, at, next, now);
-      if (dropped) this.#counters.drops[dropped]++;
+      if (dropped) this.#counters.drop(dropped);
     }
   }
 
@@ -81,7 +81,7 @@ export class FromTrunk {
     const hop = this.#router.route(bytes, at, end, true, now);
     if (typeof hop === 'string') return hop;
     setTrunkFlags(bytes, at, TRUNK_PASSED);
-    count(this.#counters.toTrunk, end - at - TRUNK_HEADER_LENGTH);
+    this.#counters.packet(TO_TRUNK, end - at - TRUNK_HEADER_LENGTH);
     this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
     return undefined;
   }
@@ -101,7 +101,7 @@ export class FromTrunk {
     if (port === 0 || isMappedIPv4(bytes, at + TRUNK_CLIENT) !== ipv4) return 'unusable-address';
     this.#router.learn(bytes, at, end, now);
     const payload = at + TRUNK_HEADER_LENGTH;
-    count(this.#counters.toClients, end - payload);
+    this.#counters.packet(TO_CLIENTS, end - payload);
     this.#sink.sendPublic(listener, bytes, payload, end, bytes, at + TRUNK_CLIENT, port);
     return undefined;
   }
@@ -112,7 +112,7 @@ export class FromTrunk {
     if (port === 0 || !this.#peers.has(bytes, at + TRUNK_PROXY)) return 'foreign-proxy';
     this.#router.learn(bytes, at, end, now);
     setTrunkFlags(bytes, at, TRUNK_DOWN | TRUNK_PASSED);
-    count(this.#counters.toTrunk, end - at - TRUNK_HEADER_LENGTH);
+    this.#counters.packet(TO_TRUNK, end - at - TRUNK_HEADER_LENGTH);
     this.#sink.sendTrunk(bytes, at, end, bytes, at + TRUNK_PROXY, port);
     return undefined;
   }

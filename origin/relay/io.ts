@@ -1,10 +1,11 @@
 /** The seam between forwarding and system calls: what every I/O back end of a relay offers. */
 import type { TrunkAddress } from '../../protocol/footprint.ts';
+import type { Counters } from './counters.ts';
 import type { PacketBatch } from './packet-batch.ts';
 
 /**
- * Largest trunk datagram that frames are joined into, in bytes of UDP payload: what fits an Ethernet
- * frame under IPv6. A longer frame travels alone.
+ * Largest trunk datagram that frames are joined into, in bytes of UDP payload, unless told otherwise:
+ * what fits an Ethernet frame under IPv6. A longer frame travels alone.
  */
 export const TRUNK_MTU = 1452;
 
@@ -27,7 +28,7 @@ export interface PacketSink {
 
   /**
    * Sends one whole trunk frame. Frames for one destination keep their order and may be joined into
-   * datagrams of up to {@link TRUNK_MTU} bytes.
+   * datagrams of up to {@link IoOptions.trunkMtu} bytes.
    */
   sendTrunk(
     data: Uint8Array,
@@ -42,13 +43,6 @@ export interface PacketSink {
   flush(): void;
 }
 
-export interface IoStats {
-  /** Packets dropped because they do not fit a slot. */
-  readonly oversized: number;
-  /** Datagrams the system refused to send. */
-  readonly sendErrors: number;
-}
-
 /** Open sockets. An error of the network never throws, closes nothing and is counted. */
 export interface RelayIo extends PacketSink {
   /** The public addresses as bound, with their real ports, in the order of the options. */
@@ -56,7 +50,6 @@ export interface RelayIo extends PacketSink {
   readonly trunk: TrunkAddress;
   /** Begins to receive; the batch is the callee's until it returns. To be called once. */
   start(onBatch: (batch: PacketBatch) => void): void;
-  stats(): IoStats;
   /** Sending afterwards does nothing. */
   close(): Promise<void>;
 }
@@ -65,10 +58,25 @@ export interface IoOptions {
   /** At most {@link MAX_LISTENERS}. Port 0 takes a free one. */
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
+  /**
+   * Largest trunk datagram that frames are joined into, in bytes of UDP payload: {@link TRUNK_MTU}, or
+   * up to 8972 where every path of the trunk carries jumbo frames.
+   */
+  readonly trunkMtu?: number | undefined;
 }
 
 /** A trunk frame names the listener in one byte, of which one value stands for the trunk itself. */
 export const MAX_LISTENERS = 255;
 
-/** @throws Error that names the address and what to do, when one cannot be bound; none stays open. */
-export type OpenIo = (options: IoOptions) => Promise<RelayIo>;
+/** @throws Error that says what to do, when there are more. */
+export function requireListeners({ listeners }: IoOptions): void {
+  if (listeners.length > MAX_LISTENERS) {
+    throw new Error(`A relay has at most ${MAX_LISTENERS} listeners; give each cluster its own.`);
+  }
+}
+
+/**
+ * @param counters Told of packets that are too large, and of datagrams that the system refuses.
+ * @throws Error that names the address and what to do, when one cannot be bound; none stays open.
+ */
+export type OpenIo = (options: IoOptions, counters: Counters) => Promise<RelayIo>;

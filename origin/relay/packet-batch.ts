@@ -2,18 +2,23 @@
 import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
 
-/** Bytes of a slot, and so the largest datagram of the trunk. */
-export const SLOT_LENGTH = 2048;
+/** Largest packet of a client, in bytes: more than any path without jumbo frames carries. */
+export const MAX_CLIENT_PACKET = 2008;
 
-/** Largest packet of a client: its slot also holds the trunk header that goes in front of it. */
-export const MAX_CLIENT_PACKET = SLOT_LENGTH - TRUNK_HEADER_LENGTH;
+/** Largest datagram of the trunk: what a jumbo frame of 9000 bytes carries under IPv4. */
+export const MAX_TRUNK_DATAGRAM = 8972;
 
 /** What {@link PacketBatch.socket} says of a packet from the trunk; all else is a listener's index. */
 export const TRUNK_SOCKET = 255;
 
+/** The slots' distance: whole cache lines, so that trunk headers lie on whole words. */
+const SLOT_ALIGNMENT = 64;
+
 /** Packets `0` to `count - 1`. Filled by the I/O, lent to the forwarder until its flush. */
 export class PacketBatch {
   readonly capacity: number;
+  /** Bytes of a slot. */
+  readonly slotLength: number;
   readonly bytes: Uint8Array;
   /** Offset in `bytes` of each packet's first byte; a client's packet has headroom before it. */
   readonly start: Uint32Array;
@@ -25,9 +30,11 @@ export class PacketBatch {
   readonly socket: Uint8Array;
   count = 0;
 
-  constructor(capacity: number) {
+  /** @param largest Bytes of the largest packet, headroom included. */
+  constructor(capacity: number, largest = MAX_TRUNK_DATAGRAM) {
     this.capacity = capacity;
-    this.bytes = new Uint8Array(capacity * SLOT_LENGTH);
+    this.slotLength = Math.ceil(largest / SLOT_ALIGNMENT) * SLOT_ALIGNMENT;
+    this.bytes = new Uint8Array(capacity * this.slotLength);
     this.start = new Uint32Array(capacity);
     this.end = new Uint32Array(capacity);
     this.source = new Uint8Array(capacity * ADDRESS_LENGTH);
@@ -39,12 +46,12 @@ export class PacketBatch {
     return this.count === this.capacity;
   }
 
-  /** False, and nothing kept, when the packet does not fit its slot. The batch must not be full. */
+  /** False, and nothing kept, when the packet is too large. The batch must not be full. */
   push(packet: Uint8Array, source: Uint8Array, port: number, socket: number): boolean {
-    const headroom = socket === TRUNK_SOCKET ? 0 : TRUNK_HEADER_LENGTH;
-    if (headroom + packet.length > SLOT_LENGTH) return false;
+    const isTrunk = socket === TRUNK_SOCKET;
+    if (packet.length > (isTrunk ? MAX_TRUNK_DATAGRAM : MAX_CLIENT_PACKET)) return false;
     const i = this.count++;
-    const start = i * SLOT_LENGTH + headroom;
+    const start = i * this.slotLength + (isTrunk ? 0 : TRUNK_HEADER_LENGTH);
     this.bytes.set(packet, start);
     this.start[i] = start;
     this.end[i] = start + packet.length;

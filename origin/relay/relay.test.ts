@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { MemoryDirectory } from '../directory.ts';
 import { startRelay } from './relay.ts';
 import {
   BINDING_SUCCESS,
@@ -139,7 +140,7 @@ describe('starting', () => {
     peers: [],
     routes: [],
     routingKeys: [KEY],
-    transceivers: { trunkOf: () => undefined },
+    transceivers: new MemoryDirectory(),
     log: SILENT,
   } as const;
 

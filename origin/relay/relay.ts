@@ -1,36 +1,34 @@
 /**
  * The relay: forwards datagrams between clients and transceivers, by the routed ufrag of connectivity
  * checks. It holds the routing keys and nothing else of a session, and never originates a packet.
- *
- * A packet's path: io.ts → from-client.ts or from-trunk.ts → up-router.ts → next-hop.ts → io.ts.
  */
 import { isIP } from 'node:net';
 import type { Logger } from 'pino';
-import { parseAddress } from '../../protocol/address.ts';
 import type { ClusterRoute, TrunkAddress } from '../../protocol/footprint.ts';
 import type { RoutingKey } from '../../protocol/routing-keys.ts';
-import { UfragCodec } from '../../protocol/ufrag.ts';
 import type { TransceiverDirectory } from '../directory.ts';
-import { newCounters, type RelayCounters } from './counters.ts';
+import { sumCounters, type RelayCounters } from './counters.ts';
+import { openLocalPlane, type DataPlane, type UnboundSetup } from './data-plane.ts';
 import { openDgramIo } from './dgram-io.ts';
-import { FLOW_LIMITS, FlowTable, type FlowLimits } from './flow-table.ts';
-import { FromClient } from './from-client.ts';
-import { FromTrunk } from './from-trunk.ts';
-import type { OpenIo, RelayIo } from './io.ts';
-import { Networks } from './networks.ts';
-import { NextHops } from './next-hop.ts';
-import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
-import { UpRouter } from './up-router.ts';
+import { FLOW_LIMITS, flowMemory, type FlowLimits } from './flow-memory.ts';
+import { FlowTable } from './flow-table.ts';
+import type { IoOptions, OpenIo } from './io.ts';
+import { hasBatchedCalls } from './libc.ts';
+import { hopFamily, hopTo } from './next-hop.ts';
+import { tcpIo } from './tcp-io.ts';
+import { openThreads } from './threads.ts';
 
 export type { RelayCounters } from './counters.ts';
 
-export interface RelayOptions {
+export interface RelayOptions extends IoOptions {
   /** Id of the relay's own cluster. */
   readonly cluster: number;
   /** Where clients send to. Port 0 takes a free one. */
   readonly listeners: readonly TrunkAddress[];
   /** An address that peers can send to; it goes out in every frame, so it cannot be 0.0.0.0 or ::. */
   readonly trunk: TrunkAddress;
+  /** Where clients without UDP connect to, and a trunk for what is theirs; nowhere unless given. */
+  readonly tcp?: TcpAddresses | undefined;
   /** CIDRs whose trunk frames are accepted: transceivers and relays. */
   readonly peers: readonly string[];
   readonly routes: readonly ClusterRoute[];
@@ -39,90 +37,109 @@ export interface RelayOptions {
   readonly log: Logger;
   /** What differs from {@link FLOW_LIMITS}. */
   readonly limits?: Partial<FlowLimits>;
+  /** `batched`, on threads of its own, unless told otherwise or where the system does not have it. */
+  readonly io?: 'batched' | 'dgram' | undefined;
+  /** Threads of the batched back end; 1 unless told otherwise. */
+  readonly threads?: number;
+}
+
+/** ICE over TCP (RFC 6544). */
+export interface TcpAddresses {
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
 }
 
 export interface Relay {
   /** The public addresses as bound, with their real ports. */
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
+  readonly tcp: TcpAddresses | undefined;
   counters(): RelayCounters;
   close(): Promise<void>;
 }
 
-/** @throws Error that says which address, route or network cannot be used, and what to do. */
-export async function startRelay(
-  options: RelayOptions,
-  openIo: OpenIo = openDgramIo,
-): Promise<Relay> {
+/** Milliseconds between two looks for flows whose time is over. */
+const EXPIRY_INTERVAL = 100;
+
+/**
+ * @param openIo What to forward over instead, on the calling thread.
+ * @throws Error that says which address, route or network cannot be used, and what to do.
+ */
+export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promise<Relay> {
+  const { cluster, peers, routes, routingKeys, transceivers, log, threads = 1 } = options;
   requireTrunk(options.trunk);
-  const peers = new Networks(options.peers);
-  const io = await openIo(options);
+  if (options.tcp) requireTrunk(options.tcp.trunk);
+  const flows = flowMemory({ ...FLOW_LIMITS, ...options.limits });
+  const setup = { cluster, peers, routes, routingKeys, flows };
+  const io = options.io ?? (hasBatchedCalls() ? 'batched' : 'dgram');
+  const plane =
+    openIo || io === 'dgram'
+      ? await openLocalPlane(setup, options, openIo ?? openDgramIo)
+      : await openThreads(setup, options, threads);
+  const planes = { udp: plane, tcp: await openTcpPlane(setup, options, plane) };
+  const relay = new RunningRelay(planes, new FlowTable(flows), transceivers, log);
+  const { listeners, trunk, tcp } = relay;
+  log.info({ cluster, listeners, trunk, tcp, io, threads }, 'The relay forwards');
+  return relay;
+}
+
+/** Streams are not many: one thread, this one, forwards them beside its other work. */
+async function openTcpPlane(
+  setup: UnboundSetup,
+  { tcp, trunkMtu }: RelayOptions,
+  udp: DataPlane,
+): Promise<DataPlane | undefined> {
   try {
-    return new PacketRelay(options, io, peers);
+    return tcp && (await openLocalPlane(setup, { ...tcp, trunkMtu }, tcpIo()));
   } catch (error) {
-    await io.close();
+    await udp.close();
     throw error;
   }
 }
 
-class PacketRelay implements Relay {
+class RunningRelay implements Relay {
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
-  readonly #io: RelayIo;
+  readonly tcp: TcpAddresses | undefined;
+  readonly #planes: readonly DataPlane[];
   readonly #flows: FlowTable;
-  readonly #router: UpRouter;
-  readonly #fromClient: FromClient;
-  readonly #fromTrunk: FromTrunk;
-  readonly #counters = newCounters();
+  readonly #expiry: NodeJS.Timeout;
+  readonly #unwatch: () => void;
 
-  constructor(options: RelayOptions, io: RelayIo, peers: Networks) {
-    const { cluster, routes, routingKeys, transceivers, log } = options;
-    const self = { address: parseAddress(io.trunk.address), port: io.trunk.port };
-    const ipv4Listeners = io.listeners.map(({ address }) => isIP(address) === 4);
-    const hops = new NextHops({ cluster, trunk: self, routes, transceivers, log });
-    this.listeners = io.listeners;
-    this.trunk = io.trunk;
-    this.#io = io;
-    this.#flows = new FlowTable({ ...FLOW_LIMITS, ...options.limits });
-    this.#router = new UpRouter(new UfragCodec(routingKeys), this.#flows, hops);
-    this.#fromClient = new FromClient(self, this.#router, io, this.#counters);
-    this.#fromTrunk = new FromTrunk(
-      { self, ipv4Listeners, peers },
-      this.#router,
-      io,
-      this.#counters,
-    );
-    io.start((batch) => this.#forward(batch));
-    log.info({ cluster, listeners: this.listeners, trunk: this.trunk }, 'The relay forwards');
+  constructor(
+    { udp, tcp }: { readonly udp: DataPlane; readonly tcp: DataPlane | undefined },
+    flows: FlowTable,
+    transceivers: TransceiverDirectory,
+    log: Logger,
+  ) {
+    this.listeners = udp.listeners;
+    this.trunk = udp.trunk;
+    this.tcp = tcp && { listeners: tcp.listeners, trunk: tcp.trunk };
+    this.#planes = tcp ? [udp, tcp] : [udp];
+    this.#flows = flows;
+    // Done here, so that no packet waits for it.
+    this.#expiry = setInterval(() => flows.expire(Date.now()), EXPIRY_INTERVAL).unref();
+    const ipv4 = isIP(udp.trunk.address) === 4;
+    this.#unwatch = transceivers.watch((transceiver, trunk) => {
+      const hop = trunk && hopTo(trunk, ipv4);
+      if (trunk && !hop) {
+        const advice = `correct that transceiver, to ${hopFamily(ipv4)}`;
+        log.error({ transceiver, trunk }, `The directory gives what cannot be sent to; ${advice}`);
+      }
+      for (const plane of this.#planes) plane.place(transceiver, hop);
+    });
   }
 
   counters(): RelayCounters {
     this.#flows.expire(Date.now());
-    const { oversized, sendErrors } = this.#io.stats();
-    const counters = structuredClone(this.#counters);
-    counters.drops.oversized = oversized;
-    counters.sendErrors = sendErrors;
-    counters.flows.tentative = this.#flows.tentative;
-    counters.flows.proven = this.#flows.proven;
-    counters.expiredFlows = this.#flows.expired;
-    counters.evictedFlows = this.#flows.evicted;
-    counters.repointings = this.#router.repointings;
-    return counters;
+    const counters = this.#planes.flatMap((plane) => plane.counters);
+    return sumCounters(counters, this.#flows);
   }
 
   async close(): Promise<void> {
-    await this.#io.close();
-  }
-
-  #forward(batch: PacketBatch): void {
-    // A step of the clock costs flows at worst, and those come back by themselves.
-    const now = Date.now();
-    this.#flows.expire(now);
-    for (let i = 0; i < batch.count; i++) {
-      if (batch.socket[i] === TRUNK_SOCKET) this.#fromTrunk.handle(batch, i, now);
-      else this.#fromClient.handle(batch, i, now);
-    }
-    this.#io.flush();
+    clearInterval(this.#expiry);
+    this.#unwatch();
+    await Promise.all(this.#planes.map((plane) => plane.close()));
   }
 }
 

@@ -1,6 +1,5 @@
 /** Joins trunk frames for one destination into datagrams, within one batch. */
 import { sameAddress } from './bytes.ts';
-import { TRUNK_MTU } from './io.ts';
 
 /** Sends one datagram that a callee may keep. */
 export type SendDatagram = (
@@ -19,10 +18,13 @@ interface Pending {
 }
 
 export class TrunkOutbox {
+  readonly #mtu: number;
   readonly #send: SendDatagram;
   #pending: Pending[] = [];
 
-  constructor(send: SendDatagram) {
+  /** @param mtu Largest datagram that frames are joined into, in bytes of UDP payload. */
+  constructor(mtu: number, send: SendDatagram) {
+    this.#mtu = mtu;
     this.#send = send;
   }
 
@@ -40,7 +42,7 @@ export class TrunkOutbox {
     const open = this.#pending.findLast(
       (one) => one.port === port && sameAddress(one.address, one.addressAt, address, addressAt),
     );
-    if (open && open.length + frame.length <= TRUNK_MTU) {
+    if (open && open.length + frame.length <= this.#mtu) {
       open.frames.push(frame);
       open.length += frame.length;
     } else {

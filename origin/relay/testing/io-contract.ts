@@ -3,8 +3,14 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../../protocol/address.ts';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
 import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
+import { Counters, sumCounters, type RelayCounters } from '../counters.ts';
 import { TRUNK_MTU, type OpenIo, type RelayIo } from '../io.ts';
-import { MAX_CLIENT_PACKET, SLOT_LENGTH, TRUNK_SOCKET, type PacketBatch } from '../packet-batch.ts';
+import {
+  MAX_CLIENT_PACKET,
+  MAX_TRUNK_DATAGRAM,
+  TRUNK_SOCKET,
+  type PacketBatch,
+} from '../packet-batch.ts';
 import { makeFrame, readFrames } from './packets.ts';
 import { ANY_PORT, eventually, openEnd } from './rig.ts';
 
@@ -42,10 +48,14 @@ function sendTrunk(io: RelayIo, bytes: Uint8Array, to: TrunkAddress): void {
   io.sendTrunk(bytes, 0, bytes.length, parseAddress(to.address), 0, to.port);
 }
 
+function totals(counters: Counters): RelayCounters {
+  return sumCounters([counters], { tentative: 0, proven: 0, expired: 0, evicted: 0 });
+}
+
 /** Runs the contract against a back end. */
 export function describeIo(name: string, openIo: OpenIo): void {
-  async function open(listeners = [ANY_PORT]): Promise<RelayIo> {
-    const io = await openIo({ listeners, trunk: ANY_PORT });
+  async function open(listeners = [ANY_PORT], counters = new Counters()): Promise<RelayIo> {
+    const io = await openIo({ listeners, trunk: ANY_PORT }, counters);
     onTestFinished(() => io.close());
     return io;
   }
@@ -60,7 +70,7 @@ export function describeIo(name: string, openIo: OpenIo): void {
 
     test('names a port that is taken', async () => {
       const holder = await open();
-      const opening = openIo({ listeners: holder.listeners, trunk: ANY_PORT });
+      const opening = openIo({ listeners: holder.listeners, trunk: ANY_PORT }, new Counters());
       await expect(opening).rejects.toThrow(
         `Cannot bind UDP 127.0.0.1 port ${holder.listeners[0]!.port}: another process has it`,
       );
@@ -68,7 +78,10 @@ export function describeIo(name: string, openIo: OpenIo): void {
 
     test('refuses an address that this machine does not have, or that is none', async () => {
       for (const address of ['192.0.2.1', 'relay.example']) {
-        const opening = openIo({ listeners: [{ address, port: 0 }], trunk: ANY_PORT });
+        const opening = openIo(
+          { listeners: [{ address, port: 0 }], trunk: ANY_PORT },
+          new Counters(),
+        );
         await expect(opening).rejects.toThrow(address);
       }
     });
@@ -102,33 +115,37 @@ export function describeIo(name: string, openIo: OpenIo): void {
 
     test('leaves room for a trunk header in front of a client’s packet', async () => {
       const io = await open();
-      let headroom = -1;
+      const received: Received[] = [];
       io.start((batch) => {
-        headroom = batch.start[0]! % SLOT_LENGTH;
-        batch.bytes.fill(0xff, batch.start[0]! - TRUNK_HEADER_LENGTH, batch.start[0]);
+        for (let i = 0; i < batch.count; i++) {
+          batch.bytes.fill(0xff, batch.start[i]! - TRUNK_HEADER_LENGTH, batch.start[i]);
+        }
+        received.push(...copyOf(batch));
       });
       const client = await openEnd();
+      const packets = ['one', 'two', 'three'].map((text) => Buffer.from(text));
 
-      client.send(Buffer.from('packet'), io.listeners[0]!);
+      for (const packet of packets) client.send(packet, io.listeners[0]!);
 
-      await eventually(() => expect(headroom).toBe(TRUNK_HEADER_LENGTH));
+      await eventually(() => expect(received.map(({ bytes }) => bytes)).toEqual(packets));
     });
 
-    test('takes packets up to the slot, counts larger ones and goes on', async () => {
-      const io = await open();
+    test('takes packets up to their limits, counts larger ones and goes on', async () => {
+      const counters = new Counters();
+      const io = await open([ANY_PORT], counters);
       const lengths: number[] = [];
       io.start((batch) => lengths.push(...copyOf(batch).map(({ bytes }) => bytes.length)));
       const end = await openEnd();
 
       end.send(Buffer.alloc(MAX_CLIENT_PACKET + 1), io.listeners[0]!);
       end.send(Buffer.alloc(MAX_CLIENT_PACKET), io.listeners[0]!);
-      end.send(Buffer.alloc(SLOT_LENGTH + 1), io.trunk);
-      end.send(Buffer.alloc(SLOT_LENGTH), io.trunk);
+      end.send(Buffer.alloc(MAX_TRUNK_DATAGRAM + 1), io.trunk);
+      end.send(Buffer.alloc(MAX_TRUNK_DATAGRAM), io.trunk);
 
       await eventually(() =>
-        expect(lengths.toSorted((a, b) => a - b)).toEqual([MAX_CLIENT_PACKET, SLOT_LENGTH]),
+        expect(lengths.toSorted((a, b) => a - b)).toEqual([MAX_CLIENT_PACKET, MAX_TRUNK_DATAGRAM]),
       );
-      await eventually(() => expect(io.stats().oversized).toBe(2));
+      await eventually(() => expect(totals(counters).drops.oversized).toBe(2));
     });
 
     test('receives more packets at once than a batch holds, in their order', async () => {
@@ -193,7 +210,8 @@ export function describeIo(name: string, openIo: OpenIo): void {
     });
 
     test('counts what cannot be sent, and goes on', async () => {
-      const io = await open();
+      const counters = new Counters();
+      const io = await open([ANY_PORT], counters);
       const client = await openEnd();
       const refused = [
         { address: '::1', port: 4000 },
@@ -207,7 +225,7 @@ export function describeIo(name: string, openIo: OpenIo): void {
       sendPublic(io, 0, Buffer.alloc(65_520), client.address);
       io.flush();
 
-      await eventually(() => expect(io.stats().sendErrors).toBe(5));
+      await eventually(() => expect(totals(counters).sendErrors).toBe(5));
       sendPublic(io, 0, Buffer.from('hello'), client.address);
       io.flush();
       expect((await client.next()).bytes).toEqual(Buffer.from('hello'));

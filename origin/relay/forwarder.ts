@@ -1,0 +1,68 @@
+/**
+ * Forwards packets in one thread. A packet's path: the I/O → from-client.ts or from-trunk.ts →
+ * up-router.ts → next-hop.ts → the I/O.
+ */
+import { isIP } from 'node:net';
+import { isMappedIPv4, parseAddress } from '../../protocol/address.ts';
+import type { ClusterRoute, TrunkAddress } from '../../protocol/footprint.ts';
+import type { RoutingKey } from '../../protocol/routing-keys.ts';
+import { UfragCodec } from '../../protocol/ufrag.ts';
+import type { Counters } from './counters.ts';
+import type { FlowMemory } from './flow-memory.ts';
+import { FlowTable } from './flow-table.ts';
+import { FromClient } from './from-client.ts';
+import { FromTrunk } from './from-trunk.ts';
+import type { PacketSink } from './io.ts';
+import { Networks } from './networks.ts';
+import { NextHops, type Hop } from './next-hop.ts';
+import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
+import { UpRouter } from './up-router.ts';
+
+/** What all threads of a relay have in common; it can be handed to each. */
+export interface ForwarderSetup {
+  readonly cluster: number;
+  /** The addresses as bound. */
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  readonly peers: readonly string[];
+  readonly routes: readonly ClusterRoute[];
+  readonly routingKeys: readonly [RoutingKey, ...RoutingKey[]];
+  /** The table of all threads. */
+  readonly flows: FlowMemory;
+}
+
+export class Forwarder {
+  readonly #sink: PacketSink;
+  readonly #hops: NextHops;
+  readonly #fromClient: FromClient;
+  readonly #fromTrunk: FromTrunk;
+
+  /** @throws Error that names the route or network that cannot be used. */
+  constructor(setup: ForwarderSetup, sink: PacketSink, counters: Counters) {
+    const { cluster, routes, routingKeys, trunk } = setup;
+    const self = { address: parseAddress(trunk.address), port: trunk.port };
+    const ipv4Listeners = setup.listeners.map(({ address }) => isIP(address) === 4);
+    const peers = new Networks(setup.peers);
+    this.#sink = sink;
+    this.#hops = new NextHops({ cluster, ipv4: isMappedIPv4(self.address), routes });
+    const flows = new FlowTable(setup.flows);
+    const router = new UpRouter(new UfragCodec(routingKeys), flows, this.#hops, counters);
+    this.#fromClient = new FromClient(self, router, sink, counters);
+    this.#fromTrunk = new FromTrunk({ self, ipv4Listeners, peers }, router, sink, counters);
+  }
+
+  /** Says where a transceiver is now; undefined when it is no more. */
+  place(transceiver: number, hop: Hop | undefined): void {
+    this.#hops.place(transceiver, hop);
+  }
+
+  forward(batch: PacketBatch): void {
+    // A step of the clock costs flows at worst, and those come back by themselves.
+    const now = Date.now();
+    for (let i = 0; i < batch.count; i++) {
+      if (batch.socket[i] === TRUNK_SOCKET) this.#fromTrunk.handle(batch, i, now);
+      else this.#fromClient.handle(batch, i, now);
+    }
+    this.#sink.flush();
+  }
+}

@@ -1,0 +1,111 @@
+/** The data plane on threads of its own, over batched system calls. */
+import type { TrunkAddress } from '../../protocol/footprint.ts';
+import { Counters } from './counters.ts';
+import { allowedCpus } from './cpu-affinity.ts';
+import type { DataPlane, UnboundSetup } from './data-plane.ts';
+import type { IoOptions } from './io.ts';
+import type { Hop } from './next-hop.ts';
+import type { RelayThreadData } from './relay-thread.ts';
+import { startStrippedWorker } from './stripped-worker.ts';
+import { ThreadOutbox, type ThreadMessage } from './thread-channel.ts';
+import { closeSocketSet, openSocketSets, type SocketSet } from './udp-sockets.ts';
+
+/** @param count Threads; each is kept on a processor of its own when there are several. */
+export async function openThreads(
+  setup: UnboundSetup,
+  options: IoOptions,
+  count: number,
+): Promise<DataPlane> {
+  const { listeners, trunk, sets } = openSocketSets(options, count);
+  const cpus = count > 1 ? allowedCpus() : [];
+  const threads = sets.map(
+    (sockets, i) =>
+      new RelayThread(sockets, (inbox, counters) => ({
+        setup: { ...setup, listeners, trunk },
+        io: { sockets, wake: inbox.wake, trunkMtu: options.trunkMtu },
+        counters,
+        inbox,
+        cpu: cpus[i % cpus.length],
+      })),
+  );
+  const plane = new ThreadedPlane(listeners, trunk, threads);
+  try {
+    await Promise.all(threads.map((thread) => thread.started));
+  } catch (error) {
+    await plane.close();
+    throw error;
+  }
+  return plane;
+}
+
+class ThreadedPlane implements DataPlane {
+  readonly listeners: readonly TrunkAddress[];
+  readonly trunk: TrunkAddress;
+  readonly counters: readonly Counters[];
+  readonly #threads: readonly RelayThread[];
+
+  constructor(
+    listeners: readonly TrunkAddress[],
+    trunk: TrunkAddress,
+    threads: readonly RelayThread[],
+  ) {
+    this.listeners = listeners;
+    this.trunk = trunk;
+    this.counters = threads.map(({ counters }) => counters);
+    this.#threads = threads;
+  }
+
+  place(transceiver: number, hop: Hop | undefined): void {
+    for (const thread of this.#threads) thread.post({ type: 'place', transceiver, hop });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.close()));
+  }
+}
+
+class RelayThread {
+  readonly counters = new Counters();
+  /** Settles when the thread forwards. */
+  readonly started: Promise<void>;
+  readonly #sockets: SocketSet;
+  readonly #outbox = new ThreadOutbox();
+  readonly #exited: Promise<unknown>;
+  #closed: Promise<void> | undefined;
+
+  constructor(
+    sockets: SocketSet,
+    dataFor: (inbox: ThreadOutbox['inbox'], counters: SharedArrayBuffer) => RelayThreadData,
+  ) {
+    this.#sockets = sockets;
+    const { inbox } = this.#outbox;
+    const entry = new URL('./relay-thread.ts', import.meta.url);
+    const data = dataFor(inbox, this.counters.memory);
+    const worker = startStrippedWorker(entry, data, { transferList: [inbox.port] });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.started = promise;
+    this.#exited = new Promise((ended) => worker.once('exit', ended));
+    worker.once('message', () => {
+      resolve();
+      // A thread that fails has half done something: that must end the process, not go unseen.
+      worker.off('error', reject);
+    });
+    worker.once('error', reject);
+  }
+
+  post(message: ThreadMessage): void {
+    if (!this.#closed) this.#outbox.post(message);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    this.#outbox.post({ type: 'stop' });
+    await this.#exited;
+    this.#outbox.close();
+    closeSocketSet(this.#sockets);
+  }
+}
