@@ -8,15 +8,13 @@ import { bindError } from './bind-error.ts';
 import { copyBytes } from './bytes.ts';
 import type { Counters } from './counters.ts';
 import { TRUNK_MTU, requireListeners, type IoOptions, type RelayIo } from './io.ts';
-import { PacketBatch, TRUNK_SOCKET } from './packet-batch.ts';
+import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
+import { PacketCollector } from './packet-collector.ts';
 import { TrunkOutbox } from './trunk-outbox.ts';
 
 /** Bytes asked for each socket's buffers; a system grants what its limits allow. */
 const SOCKET_BUFFER = 8 * 1024 * 1024;
 const SMALLEST_SOCKET_BUFFER = 256 * 1024;
-
-/** Packets handled at a time; one turn of the event loop seldom brings more. */
-const BATCH_SIZE = 64;
 
 /** Opens the sockets; see {@link RelayIo}. */
 export async function openDgramIo(options: IoOptions, counters: Counters): Promise<RelayIo> {
@@ -43,11 +41,9 @@ class DgramIo implements RelayIo {
   readonly #publicSockets: readonly Socket[];
   readonly #trunkSocket: Socket;
   readonly #addresses = new AddressCache();
-  readonly #batch = new PacketBatch(BATCH_SIZE);
+  readonly #collector: PacketCollector;
   readonly #outbox: TrunkOutbox;
   readonly #counters: Counters;
-  #onBatch: (batch: PacketBatch) => void = () => {};
-  #scheduled = false;
   #closed = false;
 
   constructor(
@@ -59,6 +55,7 @@ class DgramIo implements RelayIo {
     this.#publicSockets = publicSockets;
     this.#trunkSocket = trunkSocket;
     this.#counters = counters;
+    this.#collector = new PacketCollector(counters);
     this.#outbox = new TrunkOutbox(trunkMtu, (datagram, address, addressAt, port) =>
       this.#send(trunkSocket, datagram, address, addressAt, port),
     );
@@ -70,7 +67,7 @@ class DgramIo implements RelayIo {
   }
 
   start(onBatch: (batch: PacketBatch) => void): void {
-    this.#onBatch = onBatch;
+    this.#collector.start(onBatch);
     this.#publicSockets.forEach((socket, listener) => this.#receiveFrom(socket, listener));
     this.#receiveFrom(this.#trunkSocket, TRUNK_SOCKET);
   }
@@ -107,31 +104,14 @@ class DgramIo implements RelayIo {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.#collector.close();
     await Promise.all([...this.#publicSockets, this.#trunkSocket].map(closeSocket));
   }
 
   #receiveFrom(socket: Socket, index: number): void {
     socket.on('message', (packet, { address, port }) => {
-      const source = this.#addresses.bytesOf(address);
-      if (!this.#batch.push(packet, source, port, index)) {
-        this.#counters.drop('oversized');
-      } else if (this.#batch.full) {
-        this.#deliver();
-      } else if (!this.#scheduled) {
-        this.#scheduled = true;
-        // Runs once this turn's packets are all in, still before the loop waits again.
-        setImmediate(() => {
-          this.#scheduled = false;
-          this.#deliver();
-        });
-      }
+      this.#collector.add(packet, this.#addresses.bytesOf(address), port, index);
     });
-  }
-
-  #deliver(): void {
-    if (this.#closed || this.#batch.count === 0) return;
-    this.#onBatch(this.#batch);
-    this.#batch.count = 0;
   }
 
   #send(
