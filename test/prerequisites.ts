@@ -15,6 +15,7 @@ interface Prerequisite {
 
 const PREREQUISITES: readonly Prerequisite[] = [
   { program: 'chromium', debian: 'chromium', purpose: 'calls from a real browser' },
+  { program: 'redis-server', debian: 'redis-server', purpose: 'flows that outlive their relay' },
 ];
 
 const missing = findMissing();
