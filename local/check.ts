@@ -1,5 +1,6 @@
 /** `npm start -- --check`: one scripted call per region through the real path, and what it took. */
 import { placeOfRegion } from './place.ts';
+import { candidateOf } from './region-handle.ts';
 import { scriptedCall, type ScriptedCallResult } from './scripted-call.ts';
 import type { Stack } from './stack.ts';
 import { formatTable } from './table.ts';
@@ -48,7 +49,7 @@ async function checkedCall(stack: Stack, name: string): Promise<ScriptedCallResu
   if (cluster !== name || ingress !== name) {
     throw new Error(`the call went to ${cluster} by way of ${ingress}, which is not the nearest`);
   }
-  const expected = region.relays.map(({ address, port }) => `${address}:${port}/udp`).join(' ');
+  const expected = region.relays.map(candidateOf).join(' ');
   const actual = result.candidates.join(' ');
   if (actual !== expected) {
     throw new Error(`the answer has the candidates ${actual || '(none)'}, not ${expected}`);

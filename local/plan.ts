@@ -11,7 +11,14 @@ import {
 import { choosePorts, LOOPBACK, type PortWish } from './ports.ts';
 
 /** The documented ports of a local run. A region's are ten apart, in the order of region ids. */
-const USUAL_PORTS = { edge: 8787, relay: 3478, trunk: 3479, signaling: 3480, transceiver: 3481 };
+const USUAL_PORTS = {
+  edge: 8787,
+  tcpTrunk: 3477,
+  relay: 3478,
+  trunk: 3479,
+  signaling: 3480,
+  transceiver: 3481,
+};
 const REGION_STRIDE = 10;
 
 const LOOPBACK_NETWORKS = ['127.0.0.0/8'];
@@ -46,8 +53,9 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
   const signingKey = randomBytes(32).toString('base64');
   const endpoints = names.map((name) => {
     const signaling = `http://${LOOPBACK}:${ports[`${name} signaling`]!}`;
-    const relay = { ...at(`${name} relay`), transport: 'udp' as const };
-    return [name, { signaling, relays: [relay] }] as const;
+    const udp = { ...at(`${name} relay`), transport: 'udp' as const };
+    const tcp = { ...at(`${name} TCP relay`), transport: 'tcp' as const };
+    return [name, { signaling, relays: [udp, tcp] }] as const;
   });
   return {
     edgePort: ports.edge!,
@@ -57,7 +65,11 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
     regions: names.map((name) => ({
       region: name,
       cluster: footprint[name]!.id,
-      relay: { listeners: [at(`${name} relay`)], trunk: at(`${name} trunk`) },
+      relay: {
+        listeners: [at(`${name} relay`)],
+        trunk: at(`${name} trunk`),
+        tcp: { listeners: [at(`${name} TCP relay`)], trunk: at(`${name} TCP trunk`) },
+      },
       peers: LOOPBACK_NETWORKS,
       routes: routes
         .filter(({ region }) => region !== name)
@@ -83,6 +95,8 @@ function wishes(names: readonly string[], options: PlanOptions): Record<string, 
     const base = REGION_STRIDE * (options.footprint[name]!.id - 1);
     all[`${name} relay`] = wish('udp', USUAL_PORTS.relay + base);
     all[`${name} trunk`] = wish('udp', USUAL_PORTS.trunk + base);
+    all[`${name} TCP relay`] = wish('tcp', USUAL_PORTS.relay + base);
+    all[`${name} TCP trunk`] = wish('udp', USUAL_PORTS.tcpTrunk + base);
     all[`${name} signaling`] = wish('tcp', USUAL_PORTS.signaling + base);
     for (const id of transceiverIds(options.transceiversOf(name))) {
       all[`${name} transceiver ${id}`] = wish('udp', USUAL_PORTS.transceiver + base + id - 1);

@@ -5,6 +5,7 @@ import type { RegionService } from '../origin/region.ts';
 import { REGION_CONFIG_VARIABLE, type RegionConfigInput } from '../origin/region-config.ts';
 import type { RelayCounters } from '../origin/relay/relay.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
+import type { RelayAddress } from '../protocol/signature.ts';
 import { startChild, type Child } from './child.ts';
 
 const MODULE = new URL('../origin/region.ts', import.meta.url);
@@ -17,8 +18,8 @@ export interface RegionHandle {
   readonly cluster: number;
   /** Process id. */
   readonly pid: number;
-  /** Public UDP sockets. */
-  readonly relays: readonly TrunkAddress[];
+  /** Where clients send to, UDP first. */
+  readonly relays: readonly RelayAddress[];
   readonly trunk: TrunkAddress;
   /** Base URL of its signaling, without a final slash. */
   readonly signaling: string;
@@ -36,7 +37,7 @@ export class LocalRegion implements RegionHandle {
   readonly name: string;
   readonly cluster: number;
   readonly pid: number;
-  readonly relays: readonly TrunkAddress[];
+  readonly relays: readonly RelayAddress[];
   readonly trunk: TrunkAddress;
   readonly signaling: string;
   readonly transceivers: number;
@@ -51,7 +52,10 @@ export class LocalRegion implements RegionHandle {
     this.cluster = config.cluster;
     this.transceivers = config.transceivers.length;
     this.pid = child.pid;
-    this.relays = addresses.listeners;
+    this.relays = [
+      ...asRelays('udp', addresses.listeners),
+      ...asRelays('tcp', addresses.tcp?.listeners ?? []),
+    ];
     this.trunk = addresses.trunk;
     this.signaling = `http://${addresses.signaling.address}:${addresses.signaling.port}`;
     this.#child = child;
@@ -100,8 +104,20 @@ export class LocalRegion implements RegionHandle {
 
   /** A line for people. */
   describe(): string {
-    const relays = this.relays.map(({ address, port }) => `${address}:${port}`).join(', ');
+    const relays = this.relays.map(candidateOf).join(', ');
     const count = `${this.transceivers} ${this.transceivers === 1 ? 'transceiver' : 'transceivers'}`;
-    return `relay ${relays}/udp, signaling ${this.signaling}, ${count}`;
+    return `relay ${relays}, signaling ${this.signaling}, ${count}`;
   }
+}
+
+/** A relay's address as candidates are shown, `ADDRESS:PORT/TRANSPORT`. */
+export function candidateOf({ address, port, transport }: RelayAddress): string {
+  return `${address}:${port}/${transport}`;
+}
+
+function asRelays(
+  transport: RelayAddress['transport'],
+  addresses: readonly TrunkAddress[],
+): RelayAddress[] {
+  return addresses.map(({ address, port }) => ({ address, port, transport }));
 }

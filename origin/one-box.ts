@@ -9,7 +9,7 @@ import { parseSigningKey, SignatureVerifier } from '../protocol/signature.ts';
 import { echo } from './backend/echo.ts';
 import { MemoryDirectory } from './directory.ts';
 import type { RegionConfig } from './region-config.ts';
-import { startRelay, type Relay } from './relay/relay.ts';
+import { startRelay, type Relay, type TcpAddresses } from './relay/relay.ts';
 import type { RelayCounters } from './relay/counters.ts';
 import { startRosterLink, type RosterLink } from './roster-link.ts';
 import { signalingApp } from './transceiver/signaling.ts';
@@ -22,6 +22,7 @@ const JOIN_POLL = 20;
 export interface RegionAddresses {
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
+  readonly tcp: TcpAddresses | undefined;
   readonly signaling: TrunkAddress;
 }
 
@@ -75,6 +76,7 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   const addresses = {
     listeners: relay.listeners,
     trunk: relay.trunk,
+    tcp: relay.tcp,
     signaling: { address: config.signaling.address, port: portOf(server) },
   };
   const stack = opened.move();
@@ -105,7 +107,7 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
 /** @param at Where it listens: as configured at first, then on the ports it got. */
 function startConfiguredRelay(
   config: RegionConfig,
-  at: Pick<RegionAddresses, 'listeners' | 'trunk'>,
+  at: RegionConfig['relay'] | RegionAddresses,
   transceivers: MemoryDirectory,
   log: Logger,
 ): Promise<Relay> {
@@ -114,6 +116,7 @@ function startConfiguredRelay(
     cluster,
     listeners: at.listeners,
     trunk: at.trunk,
+    tcp: at.tcp,
     peers,
     routes,
     routingKeys: parseRoutingKeys(config.routingKeys),

@@ -46,6 +46,14 @@ describe('a region configuration', () => {
     expect(config.transceivers[0]?.capacity).toBe(200);
   });
 
+  test('may have TCP listeners, with a trunk', () => {
+    const tcp = { listeners: CONFIG.relay.listeners, trunk: { address: '127.0.0.1', port: 3477 } };
+    expect(faultOf({ relay: { ...CONFIG.relay, tcp } })).toBe('no fault');
+    expect(faultOf({ relay: { ...CONFIG.relay, tcp: { ...tcp, listeners: [] } } })).toContain(
+      '\n  relay.tcp.listeners: ',
+    );
+  });
+
   test('may have no transceiver', () => {
     expect(faultOf({ transceivers: [] })).toBe('no fault');
   });

@@ -30,6 +30,13 @@ export const RegionConfigSchema = v.strictObject({
     /** Public UDP sockets. */
     listeners: v.pipe(v.array(AddressSchema), v.minLength(1)),
     trunk: AddressSchema,
+    /** For clients without UDP: public TCP sockets, and a trunk for what is theirs. */
+    tcp: v.optional(
+      v.strictObject({
+        listeners: v.pipe(v.array(AddressSchema), v.minLength(1)),
+        trunk: AddressSchema,
+      }),
+    ),
   }),
   /** Networks whose trunk frames are accepted. */
   peers: v.pipe(v.array(Cidr), v.minLength(1)),

@@ -1,6 +1,7 @@
 /** Calls from a real browser by the page's own button, from places near each cluster. */
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { candidateOf } from '../local/region-handle.ts';
 import { startStack, type Stack } from '../local/stack.ts';
 import { launchChromium } from './support/chromium.ts';
 import { sessionsOf } from './support/sessions.ts';
@@ -35,8 +36,7 @@ test.each([
 
   expect(await page.path()).toMatchObject({ colo, cluster: region, ingress: region });
   const { relays } = stack.regions.get(region)!;
-  const candidates = relays.map(({ address, port }) => `${address}:${port}/udp`);
-  expect(await page.candidates()).toEqual(candidates);
+  expect(await page.candidates()).toEqual(relays.map(candidateOf));
   expect(await sessionsOf(stack)).toEqual({ [region]: 1 });
 
   await page.untilHeard(PACKETS);

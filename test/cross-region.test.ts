@@ -1,6 +1,7 @@
 /** A call whose media enters at the nearest region while its session lives in another. */
 import type { Browser } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { candidateOf } from '../local/region-handle.ts';
 import { startStack, type Stack } from '../local/stack.ts';
 import { launchChromium } from './support/chromium.ts';
 import { sessionsOf } from './support/sessions.ts';
@@ -32,8 +33,7 @@ test('Frankfurt has no transceiver: the call enters there and lives in us-east-1
 
   expect(await page.path()).toMatchObject({ colo: 'FRA', cluster: HOME, ingress: INGRESS });
   const { relays } = stack.regions.get(INGRESS)!;
-  const candidates = relays.map(({ address, port }) => `${address}:${port}/udp`);
-  expect(await page.candidates()).toEqual(candidates);
+  expect(await page.candidates()).toEqual(relays.map(candidateOf));
   expect(await sessionsOf(stack)).toEqual({ [HOME]: 1 });
 
   const before = await counters();

@@ -32,7 +32,7 @@ test('the edge’s own words are shown when it refuses a call', async () => {
 });
 
 test('a refused microphone is told, with what to do, and no session is made', async () => {
-  const wary = await launchChromium('deny');
+  const wary = await launchChromium({ microphone: 'deny' });
   try {
     const page = await TalkPage.open(wary, stack.edge);
     await page.callFrom('Tokyo');

@@ -18,6 +18,8 @@ export interface PageCallStats {
   readonly packetsOut: number;
   /** Grows with sound that is heard, stands still in silence. */
   readonly energyIn: number;
+  /** `ADDRESS:PORT/TRANSPORT` that media goes to. */
+  readonly relay: string | undefined;
 }
 
 /** A page that has been opened; {@link TalkPage.call} is there once Talk was pressed. */

@@ -20,6 +20,11 @@ export class UdpClient implements AsyncDisposable {
     return new UdpClient(socket);
   }
 
+  get address(): TrunkAddress {
+    const { address, port } = this.#socket.address();
+    return { address, port };
+  }
+
   async send(datagram: Uint8Array, to: TrunkAddress): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.#socket.send(datagram, to.port, to.address, (error) =>

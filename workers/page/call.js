@@ -210,7 +210,7 @@ export class Call extends EventTarget {
     this.#fail(
       new CallError(
         'No media path came up',
-        `The edge answered, but ${where} did not. A firewall may block UDP.`,
+        `The edge answered, but ${where} did not. A firewall may be in the way.`,
       ),
     );
   }
