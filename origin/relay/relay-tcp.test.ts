@@ -172,7 +172,10 @@ test('a TCP port that is taken is named, and nothing stays open', async () => {
   await openRelay({ listeners });
 });
 
-test('the trunk of TCP clients must be an address that peers can send to, too', async () => {
-  const tcp = { ...TCP, trunk: { address: '0.0.0.0', port: 0 } };
-  await expect(openRelay({ tcp })).rejects.toThrow('The trunk cannot be "0.0.0.0"');
+test.each([
+  ['0.0.0.0', 'The trunk cannot be "0.0.0.0"'],
+  ['::1', 'The trunk of TCP cannot be "::1"; give an IPv4 address.'],
+])('a trunk of TCP at %s is refused', async (address, message) => {
+  const tcp = { ...TCP, trunk: { address, port: 0 } };
+  await expect(openRelay({ tcp })).rejects.toThrow(message);
 });

@@ -27,7 +27,7 @@ export interface RelayOptions extends IoOptions {
   readonly listeners: readonly TrunkAddress[];
   /** An address that peers can send to; it goes out in every frame, so it cannot be 0.0.0.0 or ::. */
   readonly trunk: TrunkAddress;
-  /** Where clients without UDP connect to, and a trunk for what is theirs; nowhere unless given. */
+  /** Where clients without UDP connect to, and a trunk of the same family for what is theirs. */
   readonly tcp?: TcpAddresses | undefined;
   /** CIDRs whose trunk frames are accepted: transceivers and relays. */
   readonly peers: readonly string[];
@@ -68,7 +68,7 @@ const EXPIRY_INTERVAL = 100;
 export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promise<Relay> {
   const { cluster, peers, routes, routingKeys, transceivers, log, threads = 1 } = options;
   requireTrunk(options.trunk);
-  if (options.tcp) requireTrunk(options.tcp.trunk);
+  if (options.tcp) requireTrunk(options.tcp.trunk, isIP(options.trunk.address));
   const flows = flowMemory({ ...FLOW_LIMITS, ...options.limits });
   const setup = { cluster, peers, routes, routingKeys, flows };
   const io = options.io ?? (hasBatchedCalls() ? 'batched' : 'dgram');
@@ -143,8 +143,12 @@ class RunningRelay implements Relay {
   }
 }
 
-function requireTrunk({ address }: TrunkAddress): void {
+/** @param family 4 or 6, where it must be that: hops of one kind serve both trunks. */
+function requireTrunk({ address }: TrunkAddress, family = isIP(address)): void {
   if (isIP(address) === 0 || /^[0:.]+$/.test(address)) {
     throw new Error(`The trunk cannot be "${address}"; give an IP address that peers can send to.`);
+  }
+  if (isIP(address) !== family) {
+    throw new Error(`The trunk of TCP cannot be "${address}"; give an IPv${family} address.`);
   }
 }
