@@ -1,4 +1,4 @@
-/** Three kinds of tests: units in Node, units in workerd, and whole systems. */
+/** Kinds of tests: units in Node, the relay’s over its other back end, units in workerd, whole systems. */
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/closing-line.ts';
@@ -9,6 +9,9 @@ process.env.WRANGLER_SEND_METRICS = 'false';
 process.env.WRANGLER_HIDE_BANNER = 'true';
 // Required secrets come from TEST_SECRETS, of which its warning knows nothing.
 process.env.WRANGLER_LOG = 'error';
+
+/** Milliseconds a unit test may take before it counts as hung, on a machine that has much else to do. */
+const UNIT_TIMEOUT = 60_000;
 
 /** Milliseconds a test of the whole system may take before it counts as hung. */
 const SYSTEM_TIMEOUT = 120_000;
@@ -27,7 +30,19 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
+          testTimeout: UNIT_TIMEOUT,
           include: ['{protocol,regions,origin,local}/**/*.test.ts', 'workers/**/*.node.test.ts'],
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'dgram',
+          environment: 'node',
+          testTimeout: UNIT_TIMEOUT,
+          // Where the system has batched calls, the node project runs these over them.
+          include: ['origin/relay/relay*.test.ts'],
+          env: { RELAY_IO: 'dgram' },
           sequence: { groupOrder: 0 },
         },
       },

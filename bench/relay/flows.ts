@@ -34,7 +34,7 @@ const RTP_LENGTH = 172;
 
 /** Keeps the frame that went up, as the transceiver would. */
 class Transceiver implements PacketSink {
-  frame = new Uint8Array();
+  frame: Uint8Array = new Uint8Array();
 
   sendPublic(): void {}
 
@@ -66,7 +66,7 @@ export function flowCosts(flows: number): FlowCosts {
   const up = new PacketBatch(BATCH);
   const down = new PacketBatch(1);
   const route = { cluster: 1, transceiver: 1, expiresAt: Date.now() + HOUR };
-  let check = Buffer.alloc(0);
+  let check: Uint8Array = new Uint8Array();
   const start = cpuNanoseconds();
   for (let flow = 0; flow < flows; flow++) {
     if (flow % FLOWS_PER_TOKEN === 0) check = checkOf(codec.seal(route));

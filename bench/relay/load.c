@@ -7,8 +7,9 @@
 //   burst=N       each client sends N packets by one call (UDP_SEGMENT)
 //   flood=PPS     checks with forged tokens besides, from as many addresses as there are clients
 //   raw=1         the relay has no trunk: what it sends to the sink is the client's packet
+//   warm=S        seconds for which it runs before it says "ready"
 //
-// Makes all flows, says "ready", waits for a line, runs, and prints what it saw as JSON.
+// Makes all flows, warms up, says "ready", waits for a line, runs, and prints what it saw as JSON.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -29,7 +30,7 @@
 #define LATENCIES 20000000
 
 static int flows = 1000, payload = 172, join = 0, burst = 1, raw = 0;
-static double rate = 0, seconds = 4, flood = 0;
+static double rate = 0, seconds = 4, warm = 1, flood = 0;
 static char mode = 'u';
 
 static int *clients, *flooders, sink, poller;
@@ -38,7 +39,7 @@ static int ufrag_count;
 static uint8_t *headers, *known;
 static int by_port[65536];
 static struct sockaddr_in relay, trunk;
-static uint64_t proven, up, down, datagrams;
+static uint64_t proven, up, down, datagrams, sent, flooded;
 static float *latencies;
 static uint64_t latency_count;
 
@@ -157,10 +158,10 @@ static void take_packet(uint8_t *packet, int length, int flow) {
     return;
   }
   down++;
-  uint64_t sent;
+  uint64_t time;
   if (length < 20) return;
-  memcpy(&sent, packet + 12, sizeof sent);
-  if (mode == 'e' && latency_count < LATENCIES) latencies[latency_count++] = (now() - sent) / 1000.0;
+  memcpy(&time, packet + 12, sizeof time);
+  if (mode == 'e' && latency_count < LATENCIES) latencies[latency_count++] = (now() - time) / 1000.0;
 }
 
 static void drain_clients(void) {
@@ -173,6 +174,10 @@ static void drain_clients(void) {
   }
 }
 
+static void drain(int milliseconds) {
+  for (uint64_t until = now() + milliseconds * 1000000ull; now() < until;) drain_sink(), drain_clients();
+}
+
 static void make_flows(void) {
   uint8_t packet[CHECK_MAX];
   for (int round = 0; round < 50 && proven < (uint64_t)flows; round++) {
@@ -180,7 +185,7 @@ static void make_flows(void) {
       if (!known[i]) send(clients[i], packet, check(packet, ufrags[i % ufrag_count], i), 0);
       if (i % 32 == 0) drain_sink(), drain_clients();
     }
-    for (uint64_t until = now() + 100000000; now() < until;) drain_sink(), drain_clients();
+    drain(100);
   }
   if (proven < (uint64_t)flows) {
     fprintf(stderr, "only %lu of %d flows answer\n", proven, flows);
@@ -245,6 +250,33 @@ static double percentile(double of) {
   return latency_count ? latencies[(uint64_t)(latency_count * of)] : 0;
 }
 
+// Sends for so many seconds; returns how many it took.
+static double run(double seconds) {
+  up = down = datagrams = sent = flooded = latency_count = 0;
+  uint64_t start = now(), end = start + seconds * 1e9, refreshed = 0;
+  for (uint64_t time; (time = now()) < end;) {
+    double elapsed = (time - start) * 1e-9;
+    uint64_t due = rate > 0 ? (uint64_t)(elapsed * rate) : sent + BATCH;
+    if (due > sent + 512) due = sent + 512;
+    if (mode == 'd') {
+      while (sent < due) {
+        int count = due - sent < BATCH ? due - sent : BATCH;
+        send_down(sent % flows, count);
+        sent += count;
+      }
+    } else {
+      for (; sent < due; sent += burst) send_up(sent / burst % flows);
+    }
+    for (uint64_t until = elapsed * flood; flooded < until; flooded++) send_flood(flooded % flows);
+    // Each client checks every 2.5 s, as browsers do.
+    for (uint64_t until = elapsed * flows / 2.5; !raw && refreshed < until; refreshed++)
+      if (burst == 1) refresh(refreshed % flows);
+    drain_sink();
+    drain_clients();
+  }
+  return (now() - start) * 1e-9;
+}
+
 int main(int argc, char **argv) {
   if (argc < 4) return fprintf(stderr, "load RELAY_PORT SINK_PORT UFRAGS key=value...\n"), 2;
   for (int i = 4; i < argc; i++) {
@@ -255,6 +287,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[i], "flows")) flows = atoi(value);
     else if (!strcmp(argv[i], "rate")) rate = atof(value);
     else if (!strcmp(argv[i], "seconds")) seconds = atof(value);
+    else if (!strcmp(argv[i], "warm")) warm = atof(value);
     else if (!strcmp(argv[i], "payload")) payload = atoi(value);
     else if (!strcmp(argv[i], "join")) join = atoi(value);
     else if (!strcmp(argv[i], "burst")) burst = atoi(value);
@@ -286,34 +319,13 @@ int main(int argc, char **argv) {
   make_flows();
   for (int i = 0; burst > 1 && i < flows; i++)
     if (setsockopt(clients[i], SOL_UDP, UDP_SEGMENT, &payload, sizeof payload) < 0) die("UDP_SEGMENT");
+  run(warm);
+  drain(100);
   puts("ready");
   fflush(stdout);
   if (getchar() == EOF) return 1;
-
-  up = down = datagrams = 0;
-  uint64_t start = now(), end = start + seconds * 1e9, sent = 0, flooded = 0, refreshed = 0;
-  for (uint64_t time; (time = now()) < end;) {
-    double elapsed = (time - start) * 1e-9;
-    uint64_t due = rate > 0 ? (uint64_t)(elapsed * rate) : sent + BATCH;
-    if (due > sent + 512) due = sent + 512;
-    if (mode == 'd') {
-      while (sent < due) {
-        int count = due - sent < BATCH ? due - sent : BATCH;
-        send_down(sent % flows, count);
-        sent += count;
-      }
-    } else {
-      for (; sent < due; sent += burst) send_up(sent / burst % flows);
-    }
-    for (uint64_t until = elapsed * flood; flooded < until; flooded++) send_flood(flooded % flows);
-    // Each client checks every 2.5 s, as browsers do.
-    for (uint64_t until = elapsed * flows / 2.5; !raw && refreshed < until; refreshed++)
-      if (burst == 1) refresh(refreshed % flows);
-    drain_sink();
-    drain_clients();
-  }
-  double took = (now() - start) * 1e-9;
-  for (uint64_t until = now() + 300000000; now() < until;) drain_sink(), drain_clients();
+  double took = run(seconds);
+  drain(300);
   qsort(latencies, latency_count, sizeof *latencies, by_value);
   printf("{\"seconds\":%.3f,\"sent\":%lu,\"up\":%lu,\"down\":%lu,\"datagrams\":%lu,\"flooded\":%lu,"
          "\"p50\":%.1f,\"p99\":%.1f,\"p999\":%.1f}\n",

@@ -34,6 +34,6 @@ if (import.meta.main) {
     // All clients of the load have one address.
     limits: { maxTentativePerSource: 100_000 },
   });
-  process.on('SIGUSR2', () => console.log(JSON.stringify(relay.counters())));
+  process.once('SIGTERM', () => void relay.close());
   console.log('ready');
 }
