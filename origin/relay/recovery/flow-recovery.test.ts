@@ -1,10 +1,12 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { UfragCodec } from '../../../protocol/ufrag.ts';
 import { GuardedRedis } from '../../redis/guarded-redis.ts';
 import { RedisServer } from '../../redis/testing/redis-server.ts';
 import { FLOW_LIMITS, flowMemory, type FlowLimits } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
 import { client, header, lookUp } from '../testing/flows.ts';
+import { transactionId } from '../testing/packets.ts';
 import { HOUR, KEY, SILENT, eventually, ufragFor } from '../testing/rig.ts';
 import { FlowRecovery } from './flow-recovery.ts';
 import { flowName } from './flow-records.ts';
@@ -12,13 +14,12 @@ import { flowName } from './flow-records.ts';
 /** Conditions are waited for, however slow the machine. */
 vi.setConfig({ testTimeout: 120_000 });
 
-const UFRAG = Buffer.from(ufragFor(1, 7));
 const FLOW = client(1000);
 const NAME = flowName(FLOW, 0);
 
 /** A relay's recovery and its flows. */
 function openRecovery(server: RedisServer, limits: Partial<FlowLimits> = {}) {
-  const flows = flowMemory({ ...FLOW_LIMITS, maxFlows: 1000, ...limits });
+  const flows = flowMemory({ ...FLOW_LIMITS, maxFlows: 10_000, ...limits });
   const redis = new GuardedRedis({ url: server.url, log: SILENT });
   const recovery = new FlowRecovery({ redis, routingKeys: [KEY], flows });
   onTestFinished(async () => {
@@ -37,6 +38,17 @@ function openOther(server: RedisServer): Redis {
   return other;
 }
 
+/** A check of a client and its answer: the flow is proven, and each time has a new token. */
+function prove(relay: { table: FlowTable }, of = FLOW, ufrag = ufragFor(1, 7)): void {
+  const now = Date.now();
+  const token = Buffer.from(ufrag);
+  const opened = new UfragCodec([KEY]).open(token, now);
+  if (!opened.ok) throw new Error('The token is not good.');
+  const id = transactionId();
+  relay.table.check(of, 0, opened.route, token, id, now);
+  relay.table.answer(of, 0, id, now);
+}
+
 async function isReady({ redis }: { redis: GuardedRedis }): Promise<void> {
   await eventually(() => expect(redis.ready).toBe(true));
 }
@@ -50,7 +62,7 @@ async function target(recovery: FlowRecovery, of = FLOW): Promise<number | undef
 async function openAfter(lie: (other: Redis, record: Buffer) => Promise<unknown>) {
   const server = await RedisServer.started();
   const relay = openRecovery(server);
-  relay.recovery.save(FLOW, 0, UFRAG);
+  prove(relay);
   await eventually(async () => expect(await target(relay.recovery)).toBe(7));
   const other = openOther(server);
   await lie(other, (await other.getBuffer(NAME))!);
@@ -62,7 +74,7 @@ describe('With a Redis that is well', () => {
     const server = await RedisServer.started();
     const one = openRecovery(server);
     const other = openRecovery(server);
-    one.recovery.save(FLOW, 0, UFRAG);
+    prove(one);
     const elsewhere = header({
       client: { address: '192.0.2.1', port: 1000 },
       proxy: { address: '10.0.0.2', port: 9 },
@@ -77,20 +89,33 @@ describe('With a Redis that is well', () => {
 
   it('the newest token of a flow is what is found', async () => {
     const server = await RedisServer.started();
-    const { recovery } = openRecovery(server);
-    recovery.save(FLOW, 0, UFRAG);
-    recovery.save(FLOW, 0, Buffer.from(ufragFor(1, 8)));
-    await eventually(async () => expect(await target(recovery)).toBe(8));
-    recovery.save(FLOW, 0, Buffer.from(ufragFor(1, 9)));
-    await eventually(async () => expect(await target(recovery)).toBe(9));
+    const relay = openRecovery(server, { tokenQuiet: 0 });
+    prove(relay);
+    prove(relay, FLOW, ufragFor(1, 8));
+    await eventually(async () => expect(await target(relay.recovery)).toBe(8));
+    prove(relay, FLOW, ufragFor(1, 9));
+    await eventually(async () => expect(await target(relay.recovery)).toBe(9));
+  });
+
+  it('a flow that is not proven is not kept', async () => {
+    const server = await RedisServer.started();
+    const relay = openRecovery(server);
+    const id = transactionId();
+    const route = { cluster: 1, transceiver: 7, expiresAt: Date.now() + HOUR };
+    relay.table.check(FLOW, 0, route, Buffer.from(ufragFor(1, 7)), id, Date.now());
+    prove(relay, client(2));
+    await eventually(async () => expect(await target(relay.recovery, client(2))).toBe(7));
+    expect(await openOther(server).exists(NAME)).toBe(0);
   });
 
   it('many flows go out and come back together', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server);
     const flows = Array.from({ length: 1000 }, (_, i) => client(2000 + i));
-    for (const of of flows) relay.recovery.save(of, 0, UFRAG);
-    await eventually(() => expect(relay.writes()).toMatchObject({ queued: 0, written: 1000 }));
+    for (const of of flows) prove(relay, of);
+    await eventually(() =>
+      expect(relay.writes()).toMatchObject({ queued: 0, written: 1000, failed: 0 }),
+    );
     const { answered } = relay.redis.counters();
     await eventually(async () => {
       const found = await Promise.all(flows.map((of) => relay.recovery.find(of, 0)));
@@ -124,7 +149,7 @@ describe('With a Redis that is well', () => {
       await relay.recovery.find(FLOW, 0);
       expect(relay.reads().misses).toBeGreaterThan(0);
     });
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(() => expect(relay.writes().written).toBe(1));
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
   });
@@ -140,7 +165,7 @@ describe('With a Redis that is well', () => {
     const { misses, failed, shed } = relay.reads();
     expect(misses + failed).toBeLessThanOrEqual(8192);
     expect(misses + failed + shed).toBe(60_000);
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
   });
 
@@ -148,17 +173,18 @@ describe('With a Redis that is well', () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server, { idle: 300 });
     const other = openOther(server);
+    const token = Buffer.from(ufragFor(1, 7));
     const route = { cluster: 1, transceiver: 7, expiresAt: Date.now() + HOUR };
-    relay.table.restore(FLOW, 0, route, UFRAG, Date.now());
+    relay.table.restore(FLOW, 0, route, token, Date.now());
     await eventually(async () => expect(await other.exists(NAME)).toBe(1));
     const { written } = relay.writes();
     await eventually(() => {
       if (relay.table.find(FLOW, 0, Date.now())) relay.table.touch(Date.now());
-      else relay.table.restore(FLOW, 0, route, UFRAG, Date.now());
+      else relay.table.restore(FLOW, 0, route, token, Date.now());
       expect(relay.writes().written).toBeGreaterThan(written + 2);
     });
     expect(await other.exists(NAME)).toBe(1);
-    expect(await other.pttl(NAME)).toBeLessThanOrEqual(600);
+    expect(await other.pttl(NAME)).toBeLessThanOrEqual(1600);
     await eventually(async () => expect(await other.exists(NAME)).toBe(0));
   });
 
@@ -166,7 +192,7 @@ describe('With a Redis that is well', () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server);
     await isReady(relay);
-    for (let port = 1; port <= 600; port++) relay.recovery.save(client(port), 0, UFRAG);
+    for (let port = 1; port <= 600; port++) prove(relay, client(port));
     await relay.recovery.close();
     expect(await openOther(server).dbsize()).toBe(600);
   });
@@ -176,7 +202,7 @@ describe('With a Redis that is not well', () => {
   it('down at the start: nothing is found, and what is saved is written when it comes', async () => {
     const server = await RedisServer.onFreePort();
     const relay = openRecovery(server);
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     expect(await relay.recovery.find(FLOW, 0)).toBeUndefined();
     expect(relay.reads()).toMatchObject({ shed: 1, misses: 0 });
     await server.start();
@@ -186,12 +212,12 @@ describe('With a Redis that is not well', () => {
   it('killed: nothing is found, and it is used again when it is back', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server);
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
     await server.stop();
     await eventually(() => expect(relay.redis.ready).toBe(false));
     expect(await relay.recovery.find(FLOW, 0)).toBeUndefined();
-    relay.recovery.save(client(2), 0, UFRAG);
+    prove(relay, client(2));
     await server.start();
     await eventually(async () => expect(await target(relay.recovery, client(2))).toBe(7));
   });
@@ -199,9 +225,7 @@ describe('With a Redis that is not well', () => {
   it('started again empty: what lives is written again, before it is due', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server, { idle: 2_000_000_000 });
-    const route = { cluster: 1, transceiver: 7, expiresAt: Date.now() + HOUR };
-    relay.table.restore(FLOW, 0, route, UFRAG, Date.now());
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
     await server.stop();
     await server.start();
@@ -211,12 +235,12 @@ describe('With a Redis that is not well', () => {
   it('stopped in its tracks: nobody waits long, and reads go on when it does', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server);
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
     server.pause();
     await eventually(async () => {
       expect(await relay.recovery.find(FLOW, 0)).toBeUndefined();
-      relay.recovery.save(client(2), 0, UFRAG);
+      prove(relay, client(2));
       expect(relay.redis.ready).toBe(false);
     });
     expect(relay.redis.counters().timeouts).toBeGreaterThan(0);
@@ -227,10 +251,10 @@ describe('With a Redis that is not well', () => {
   it('full: refusals are counted, and what it has is still found', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server);
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
     await openOther(server).config('SET', 'maxmemory', '1');
-    relay.recovery.save(client(2), 0, UFRAG);
+    prove(relay, client(2));
     await eventually(() => expect(relay.writes().failed).toBeGreaterThan(0));
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
     await openOther(server).config('SET', 'maxmemory', '0');
@@ -255,14 +279,14 @@ describe('With a Redis that lies', () => {
     });
     expect(relay.redis.counters().state).toBe('closed');
 
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
   });
 
   it('the record of another flow is no flow', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server);
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     await eventually(async () => expect(await target(relay.recovery)).toBe(7));
     const other = openOther(server);
     const victim = client(2);
@@ -276,7 +300,7 @@ describe('With a Redis that lies', () => {
   it('a record of long ago is no flow', async () => {
     const server = await RedisServer.started();
     const relay = openRecovery(server, { idle: 500 });
-    relay.recovery.save(FLOW, 0, UFRAG);
+    prove(relay);
     const other = openOther(server);
     await eventually(async () => expect(await other.persist(NAME)).toBe(1));
     await eventually(async () => {

@@ -1,5 +1,5 @@
 /**
- * Keeps a relay's proven flows in Redis, and finds them there when the relay has lost them: after a
+ * Keeps a relay's proven flows in Redis, taken from the shared table as they come, and finds them there when the relay has lost them: after a
  * restart, or when another relay of the pool had them. It bridges the seconds until a client's next
  * check would make the flow anew, and nothing depends on it.
  */
@@ -7,17 +7,20 @@ import type { RoutingKey } from '../../../protocol/routing-keys.ts';
 import type { GuardedRedis } from '../../redis/guarded-redis.ts';
 import type { FlowMemory } from '../flow-memory.ts';
 import { FlowReads, type ReadCounters } from './flow-reads.ts';
-import { FlowRecords, type KeptFlow } from './flow-records.ts';
+import { FlowRecords, flowName, type KeptFlow } from './flow-records.ts';
 import { FlowWalk } from './flow-walk.ts';
 import { FlowWrites, type WriteCounters } from './flow-writes.ts';
 
-/** Milliseconds between two slices of flows that are written again. */
-const REFRESH_INTERVAL = 100;
+/** Milliseconds between two looks for flows to keep. */
+const LOOK_INTERVAL = 50;
 
-/** Flows in a slice at most: forwarding does not wait for it, but other work of this thread does. */
-const LARGEST_SLICE = 2_048;
+/** Milliseconds in which looks cover the whole table: a flow is kept as soon after it is proven. */
+export const LOOK_ROUND = 1_000;
 
-/** How long Redis keeps a flow, in idle times of the relay: one until it is written again, one after. */
+/** Flows kept after one look at most: forwarding does not wait for it, but other work here does. */
+const LARGEST_SLICE = 1_024;
+
+/** Idle times of the relay that Redis keeps a flow: one until it is written again, and one after. */
 const KEPT_IDLE_TIMES = 2;
 
 export interface FlowRecoveryOptions {
@@ -39,34 +42,20 @@ export class FlowRecovery {
   readonly #reads: FlowReads;
   readonly #writes: FlowWrites;
   readonly #walk: FlowWalk;
-  readonly #round: number;
   readonly #timer: NodeJS.Timeout;
   readonly #forgetRedis: () => void;
-  #refreshedAt = performance.now();
-  /** Places to be looked at that were not yet. */
-  #due = 0;
+  #lookedAt = performance.now();
 
   constructor({ redis, routingKeys, flows }: FlowRecoveryOptions) {
     const { idle } = flows.limits;
     const records = new FlowRecords(routingKeys);
     this.#redis = redis;
     this.#reads = new FlowReads(redis, records);
-    this.#writes = new FlowWrites(redis, records, KEPT_IDLE_TIMES * idle);
-    this.#walk = new FlowWalk(flows);
-    this.#round = idle;
-    this.#timer = setInterval(() => this.#refresh(), REFRESH_INTERVAL).unref();
-    // It may have come back empty: all flows are due, from wherever the round is.
-    this.#forgetRedis = redis.onReady(() => (this.#due = this.#walk.length));
-  }
-
-  /**
-   * Keeps a flow that has just been proven, or got another token; while it lives it is kept on.
-   *
-   * @param header Holds the trunk header of the flow's packets at `at`.
-   * @param token Begins with the ufrag's bytes.
-   */
-  save(header: Uint8Array, at: number, token: Uint8Array): void {
-    this.#reads.expect(this.#writes.save(header, at, token));
+    this.#writes = new FlowWrites(redis, records, KEPT_IDLE_TIMES * idle + LOOK_ROUND);
+    this.#walk = new FlowWalk(flows, idle);
+    this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL).unref();
+    // It may have come back empty.
+    this.#forgetRedis = redis.onReady(() => this.#walk.forget());
   }
 
   /**
@@ -82,24 +71,30 @@ export class FlowRecovery {
     return { reads: this.#reads.counters, writes: this.#writes.counters };
   }
 
-  /** Writes what still waits to be written, if Redis takes it. Never rejects. */
+  /** Keeps the newest flows, if Redis takes them. Never rejects. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     this.#forgetRedis();
-    await this.#writes.close();
+    await this.#writes.flush();
+    this.#keep(this.#walk.length, this.#writes.room);
+    await this.#writes.flush();
   }
 
-  /** Writes again what is due, so that one round over all flows takes one idle time. */
-  #refresh(): void {
+  #look(): void {
     const now = performance.now();
-    const passed = now - this.#refreshedAt;
-    this.#refreshedAt = now;
-    // New flows come first: what is written again must not take their place in the queue.
+    const passed = now - this.#lookedAt;
+    this.#lookedAt = now;
     if (!this.#redis.ready) return;
-    const { length } = this.#walk;
-    this.#due = Math.min(length, this.#due + (length * passed) / this.#round);
-    const count = Math.min(Math.floor(this.#due), LARGEST_SLICE, this.#writes.room);
-    this.#due -= count;
-    this.#walk.advance(count, Date.now(), (header, token) => this.#writes.save(header, 0, token));
+    const places = Math.ceil((this.#walk.length * passed) / LOOK_ROUND);
+    this.#keep(places, Math.min(LARGEST_SLICE, this.#writes.room));
+    void this.#writes.flush();
+  }
+
+  #keep(places: number, flows: number): void {
+    this.#walk.advance(places, flows, Date.now(), (header, token) => {
+      const name = flowName(header, 0);
+      this.#reads.expect(name);
+      this.#writes.queue(name, token);
+    });
   }
 }
