@@ -1,72 +1,14 @@
 /** What a relay counts. Nothing is dropped without a reason that an operator can look up. */
+import { NO_CLOSES, NO_DROPS, type CloseReason, type DropReason } from './drops.ts';
+import { Histogram, histogramSlots, sumHistograms, type HistogramCounts } from './histogram.ts';
+import {
+  TOKEN_CHECK_SLOTS,
+  TokenChecks,
+  sumTokenChecks,
+  type TokenCheckCount,
+} from './token-checks.ts';
 
-/** Every reason for a drop, with what it means and, where there is something to do, what. */
-const NO_DROPS = {
-  /** The packet is larger than any path the relay serves can carry. */
-  oversized: 0,
-  /** The first byte is not that of STUN, DTLS, RTP or RTCP (RFC 7983). */
-  'not-media': 0,
-  /** It begins like STUN and is not one whole message. */
-  'malformed-stun': 0,
-  /** The sender has no flow yet; its next connectivity check makes one. */
-  'no-flow': 0,
-  /** The check names a server ufrag that is not of this service. */
-  'malformed-ufrag': 0,
-  /** The ufrag was sealed with a key this relay lacks: compare ROUTING_KEYS. */
-  'unknown-key': 0,
-  /** The ufrag was not sealed with our key. */
-  forged: 0,
-  /** The session has reached its longest duration. */
-  expired: 0,
-  /** There is no route to the cluster: compare the footprint of edge and relay. */
-  'unknown-cluster': 0,
-  /** The cluster has no such transceiver: it ended, or the directory is stale. */
-  'unknown-transceiver': 0,
-  /** A peer sent what belongs to another cluster: compare the routes of both. */
-  'wrong-cluster': 0,
-  /** Too many unproven flows come from one address. */
-  'tentative-limit': 0,
-  /** Too many addresses use one token. */
-  'token-limit': 0,
-  /** Nothing can be sent to the address: port 0, or not of the socket’s family. */
-  'unusable-address': 0,
-  /** It came to the trunk from outside the peers: check CIDRs and firewall. */
-  'foreign-peer': 0,
-  /** The rest of a trunk datagram is not a whole frame. */
-  'malformed-trunk': 0,
-  /** A reply is for a relay outside the peers: check the CIDRs. */
-  'foreign-proxy': 0,
-  /** A reply names a listener this relay does not have. */
-  'unknown-listener': 0,
-  /** The frame was passed on before: check that routes name the right region’s relays. */
-  loop: 0,
-  /** The TCP connection of the client is gone. */
-  'no-connection': 0,
-  /** The client’s TCP connection takes less than it is sent; media must not wait there. */
-  congested: 0,
-};
-
-export type DropReason = keyof typeof NO_DROPS;
-
-/** Every reason for which a relay itself ends a client’s TCP connection. */
-const NO_CLOSES = {
-  /** It began with something else than a connectivity check: no client of ours. */
-  'not-a-check': 0,
-  /** A frame, or the first one of all, was not whole in time. */
-  'slow-frame': 0,
-  /** A frame is longer than any packet the relay serves. */
-  'oversized-frame': 0,
-  /** No transceiver confirmed a check in time: the drops say why, or the client’s password is wrong. */
-  unanswered: 0,
-  /** The client said nothing for long. */
-  idle: 0,
-  /** There are too many: all in all, or for the system’s limit of open files. */
-  'too-many': 0,
-  /** There are too many of one IPv4 address or IPv6 /64. */
-  'too-many-of-one': 0,
-};
-
-export type CloseReason = keyof typeof NO_CLOSES;
+export type { CloseReason, DropReason } from './drops.ts';
 
 /** Clients’ TCP connections. */
 export interface TcpCounters {
@@ -82,6 +24,10 @@ export interface Traffic {
   bytes: number;
 }
 
+/** What a packet begins like (RFC 7983); `rtp` with RTCP, `other` is nothing that a relay forwards. */
+export const PACKET_CLASSES = ['stun', 'dtls', 'rtp', 'other'] as const;
+export type PacketClass = (typeof PACKET_CLASSES)[number];
+
 /** What is known of the flows at this moment, and of those that ended. */
 export interface FlowGauges {
   readonly tentative: number;
@@ -89,6 +35,9 @@ export interface FlowGauges {
   /** Flows forgotten because they were idle, and to make room. */
   readonly expired: number;
   readonly evicted: number;
+  /** Flows made for a check, and flows restored from where they were kept. */
+  readonly opened: number;
+  readonly restored: number;
 }
 
 /** Plain JSON. All but `flows` only ever grows. */
@@ -98,6 +47,8 @@ export interface RelayCounters {
   /** Frames accepted from peers; a datagram can hold several. */
   readonly fromTrunk: Traffic;
   readonly toTrunk: Traffic;
+  /** The same traffic by what packets are. */
+  readonly classes: Record<WayName, Record<PacketClass, Traffic>>;
   readonly drops: Record<DropReason, number>;
   /** Datagrams that the system refused to send. */
   readonly sendErrors: number;
@@ -106,43 +57,85 @@ export interface RelayCounters {
   /** Flows forgotten because they were idle, or to make room. */
   readonly expiredFlows: number;
   readonly evictedFlows: number;
+  /** Flows that began, by where they came from: a client's check, or a place where they were kept. */
+  readonly createdFlows: { readonly stun: number; readonly restored: number };
   /** Proven flows that moved to another transceiver. */
   readonly repointings: number;
+  readonly tokenChecks: readonly TokenCheckCount[];
+  /** Packets that were received at once. */
+  readonly batchPackets: HistogramCounts;
+  /** Seconds from a packet's receipt to when it was sent on, of one batch in {@link LATENCY_SAMPLE}. */
+  readonly forwardLatency: HistogramCounts;
   readonly tcp: TcpCounters;
 }
 
-/** Where a packet came from or went to; its packets are counted there and its bytes behind. */
+/**
+ * Where a packet came from or went to. Counted there are packets and, behind, bytes, for each of
+ * {@link PACKET_CLASSES}.
+ */
 export const FROM_CLIENTS = 0;
-export const TO_CLIENTS = 2;
-export const FROM_TRUNK = 4;
-export const TO_TRUNK = 6;
-export type Way = typeof FROM_CLIENTS | typeof TO_CLIENTS | typeof FROM_TRUNK | typeof TO_TRUNK;
+export const TO_CLIENTS = 8;
+export const FROM_TRUNK = 16;
+export const TO_TRUNK = 24;
+const WAYS = {
+  fromClients: FROM_CLIENTS,
+  toClients: TO_CLIENTS,
+  fromTrunk: FROM_TRUNK,
+  toTrunk: TO_TRUNK,
+} as const;
+export type WayName = keyof typeof WAYS;
+export type Way = (typeof WAYS)[WayName];
 
-const SEND_ERRORS = 8;
-const REPOINTINGS = 9;
-const TCP_ACCEPTED = 10;
-const TCP_ENDED = 11;
-const FIRST_DROP = 12;
+/** By a packet's first byte, where its class is counted. */
+const CLASS_SLOTS = Uint8Array.from({ length: 256 }, (_, first) => 2 * classOf(first));
+const OTHER_SLOT = 2 * PACKET_CLASSES.indexOf('other');
+
+/** Batches of which one is timed: reading the clock costs as much as some packets. */
+export const LATENCY_SAMPLE = 64;
+
+/** Bounds of the histograms. */
+const BATCH_PACKETS = [1, 2, 4, 8, 16, 32, 64];
+const LATENCY_SECONDS = [
+  10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 50e-3, 250e-3,
+];
+
+const SEND_ERRORS = 32;
+const REPOINTINGS = 33;
+const TCP_ACCEPTED = 34;
+const TCP_ENDED = 35;
+const FIRST_DROP = 36;
 
 const DROP_SLOTS = slotsOf(NO_DROPS, FIRST_DROP);
 const FIRST_CLOSE = FIRST_DROP + DROP_SLOTS.size;
 const CLOSE_SLOTS = slotsOf(NO_CLOSES, FIRST_CLOSE);
-const SLOTS = FIRST_CLOSE + CLOSE_SLOTS.size;
+const FIRST_TOKEN_CHECK = FIRST_CLOSE + CLOSE_SLOTS.size;
+const FIRST_BATCH = FIRST_TOKEN_CHECK + TOKEN_CHECK_SLOTS;
+const FIRST_LATENCY = FIRST_BATCH + histogramSlots(BATCH_PACKETS);
+const SLOTS = FIRST_LATENCY + histogramSlots(LATENCY_SECONDS);
 
 /** What one thread counts; others read it at any time. A double counts exactly to 2^53. */
 export class Counters {
   /** May be handed to another thread, whose counters on it show the same counts. */
   readonly memory: SharedArrayBuffer;
+  readonly tokenChecks: TokenChecks;
+  readonly batchPackets: Histogram;
+  readonly forwardLatency: Histogram;
   readonly #slots: Float64Array;
 
   constructor(memory = new SharedArrayBuffer(SLOTS * 8)) {
     this.memory = memory;
     this.#slots = new Float64Array(memory);
+    const part = (from: number, to: number): Float64Array => this.#slots.subarray(from, to);
+    this.tokenChecks = new TokenChecks(part(FIRST_TOKEN_CHECK, FIRST_BATCH));
+    this.batchPackets = new Histogram(BATCH_PACKETS, part(FIRST_BATCH, FIRST_LATENCY));
+    this.forwardLatency = new Histogram(LATENCY_SECONDS, part(FIRST_LATENCY, SLOTS));
   }
 
-  packet(way: Way, bytes: number): void {
-    this.#slots[way]!++;
-    this.#slots[way + 1]! += bytes;
+  /** @param first Byte that a packet of any length begins with. */
+  packet(way: Way, length: number, first: number): void {
+    const slot = way + (length === 0 ? OTHER_SLOT : CLASS_SLOTS[first]!);
+    this.#slots[slot]!++;
+    this.#slots[slot + 1]! += length;
   }
 
   drop(reason: DropReason): void {
@@ -181,25 +174,54 @@ export class Counters {
 export function sumCounters(threads: readonly Counters[], flows: FlowGauges): RelayCounters {
   const sum = (slot: number): number =>
     threads.reduce((total, counters) => total + counters.slot(slot), 0);
-  const traffic = (way: Way): Traffic => ({ packets: sum(way), bytes: sum(way + 1) });
+  const classes = (way: Way): Record<PacketClass, Traffic> => {
+    const at = (i: number): Traffic => ({ packets: sum(way + 2 * i), bytes: sum(way + 2 * i + 1) });
+    return { stun: at(0), dtls: at(1), rtp: at(2), other: at(3) };
+  };
+  const byClass = {
+    fromClients: classes(FROM_CLIENTS),
+    toClients: classes(TO_CLIENTS),
+    fromTrunk: classes(FROM_TRUNK),
+    toTrunk: classes(TO_TRUNK),
+  };
   const drops = { ...NO_DROPS };
   for (const [reason, slot] of DROP_SLOTS) drops[reason] = sum(slot);
   const closed = { ...NO_CLOSES };
   for (const [reason, slot] of CLOSE_SLOTS) closed[reason] = sum(slot);
   const accepted = sum(TCP_ACCEPTED);
   return {
-    fromClients: traffic(FROM_CLIENTS),
-    toClients: traffic(TO_CLIENTS),
-    fromTrunk: traffic(FROM_TRUNK),
-    toTrunk: traffic(TO_TRUNK),
+    fromClients: total(byClass.fromClients),
+    toClients: total(byClass.toClients),
+    fromTrunk: total(byClass.fromTrunk),
+    toTrunk: total(byClass.toTrunk),
+    classes: byClass,
     drops,
     sendErrors: sum(SEND_ERRORS),
     flows: { tentative: flows.tentative, proven: flows.proven },
     expiredFlows: flows.expired,
     evictedFlows: flows.evicted,
+    createdFlows: { stun: flows.opened, restored: flows.restored },
     repointings: sum(REPOINTINGS),
+    tokenChecks: sumTokenChecks(threads.map(({ tokenChecks }) => tokenChecks)),
+    batchPackets: sumHistograms(threads.map(({ batchPackets }) => batchPackets)),
+    forwardLatency: sumHistograms(threads.map(({ forwardLatency }) => forwardLatency)),
     tcp: { open: accepted - sum(TCP_ENDED), accepted, closed },
   };
+}
+
+function total(classes: Record<PacketClass, Traffic>): Traffic {
+  const all = PACKET_CLASSES.map((name) => classes[name]);
+  return {
+    packets: all.reduce((sum, { packets }) => sum + packets, 0),
+    bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+}
+
+/** RFC 7983 §7: its index in {@link PACKET_CLASSES}. */
+function classOf(first: number): number {
+  if (first <= 3) return 0;
+  if (first >= 20 && first <= 63) return 1;
+  return first >= 128 && first <= 191 ? 2 : 3;
 }
 
 function slotsOf<T extends object>(

@@ -76,7 +76,9 @@ const CONTROL_WORDS = 16;
 /** Places of the totals, 64-bit floats behind the control words. */
 export const EXPIRED_TOTAL = 0;
 export const EVICTED_TOTAL = 1;
-const TOTALS = 2;
+export const OPENED_TOTAL = 2;
+export const RESTORED_TOTAL = 3;
+const TOTALS = 4;
 export const TOTALS_OFFSET = CONTROL_WORDS * Int32Array.BYTES_PER_ELEMENT;
 
 /** Made once, by the main thread, and handed to each thread as it is. */

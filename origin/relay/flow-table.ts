@@ -9,7 +9,9 @@ import {
   EVICTED_TOTAL,
   EXPIRED_TOTAL,
   LOCK,
+  OPENED_TOTAL,
   PROVEN_COUNT,
+  RESTORED_TOTAL,
   SEED,
   TENTATIVE_COUNT,
   type FlowMemory,
@@ -98,6 +100,15 @@ export class FlowTable {
 
   get evicted(): number {
     return this.#store.totals[EVICTED_TOTAL]!;
+  }
+
+  /** Flows that checks made. */
+  get opened(): number {
+    return this.#store.totals[OPENED_TOTAL]!;
+  }
+
+  get restored(): number {
+    return this.#store.totals[RESTORED_TOTAL]!;
   }
 
   /**
@@ -205,6 +216,7 @@ export class FlowTable {
     try {
       if (this.#living(now) !== 0 || this.#tokenIsSpent()) return false;
       this.#insert(PROVEN, now);
+      this.#store.totals[RESTORED_TOTAL]! += 1;
       return true;
     } finally {
       this.#lock.release();
@@ -257,6 +269,7 @@ export class FlowTable {
     }
     if (this.#tokenIsSpent()) return 'token-limit';
     const place = this.#insert(TENTATIVE, now);
+    this.#store.totals[OPENED_TOTAL]! += 1;
     addCheck(this.#store.flows, place, id, now);
     return undefined;
   }

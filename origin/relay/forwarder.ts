@@ -7,7 +7,7 @@ import { isMappedIPv4, parseAddress } from '../../protocol/address.ts';
 import type { ClusterRoute, TrunkAddress } from '../../protocol/footprint.ts';
 import type { RoutingKey } from '../../protocol/routing-keys.ts';
 import { UfragCodec } from '../../protocol/ufrag.ts';
-import type { Counters } from './counters.ts';
+import { LATENCY_SAMPLE, type Counters } from './counters.ts';
 import type { FlowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import { FromClient } from './from-client.ts';
@@ -17,6 +17,9 @@ import { Networks } from './networks.ts';
 import { NextHops, type Hop } from './next-hop.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
 import { UpRouter } from './up-router.ts';
+
+/** Milliseconds. */
+const SECOND = 1000;
 
 /** What all threads of a relay have in common; it can be handed to each. */
 export interface ForwarderSetup {
@@ -36,6 +39,8 @@ export class Forwarder {
   readonly #hops: NextHops;
   readonly #fromClient: FromClient;
   readonly #fromTrunk: FromTrunk;
+  readonly #counters: Counters;
+  #batches = 0;
 
   /** @throws Error that names the route or network that cannot be used. */
   constructor(setup: ForwarderSetup, sink: PacketSink, counters: Counters) {
@@ -44,6 +49,7 @@ export class Forwarder {
     const ipv4Listeners = setup.listeners.map(({ address }) => isIP(address) === 4);
     const peers = new Networks(setup.peers);
     this.#sink = sink;
+    this.#counters = counters;
     this.#hops = new NextHops({ cluster, ipv4: isMappedIPv4(self.address), routes });
     const flows = new FlowTable(setup.flows);
     const router = new UpRouter(new UfragCodec(routingKeys), flows, this.#hops, counters);
@@ -56,7 +62,20 @@ export class Forwarder {
     this.#hops.place(transceiver, hop);
   }
 
+  /** To be called as soon as the batch was received. */
   forward(batch: PacketBatch): void {
+    const { count } = batch;
+    this.#counters.batchPackets.observe(count, 1);
+    if (++this.#batches % LATENCY_SAMPLE !== 0) {
+      this.#forward(batch);
+      return;
+    }
+    const received = performance.now();
+    this.#forward(batch);
+    this.#counters.forwardLatency.observe((performance.now() - received) / SECOND, count);
+  }
+
+  #forward(batch: PacketBatch): void {
     // A step of the clock costs flows at worst, and those come back by themselves.
     const now = Date.now();
     for (let i = 0; i < batch.count; i++) {

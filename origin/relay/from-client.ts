@@ -27,7 +27,7 @@ export class FromClient {
     const start = batch.start[i]!;
     const end = batch.end[i]!;
     const port = batch.port[i]!;
-    this.#counters.packet(FROM_CLIENTS, end - start);
+    this.#counters.packet(FROM_CLIENTS, end - start, bytes[start]!);
     if (port === 0) {
       this.#counters.drop('unusable-address');
       return;
@@ -55,7 +55,7 @@ export class FromClient {
       this.#counters.drop(hop);
       return;
     }
-    this.#counters.packet(TO_TRUNK, end - start);
+    this.#counters.packet(TO_TRUNK, end - start, bytes[start]!);
     this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
   }
 }

@@ -66,7 +66,8 @@ export class FromTrunk {
         this.#counters.drop('malformed-trunk');
         return;
       }
-      this.#counters.packet(FROM_TRUNK, next - at - TRUNK_HEADER_LENGTH);
+      const payload = at + TRUNK_HEADER_LENGTH;
+      this.#counters.packet(FROM_TRUNK, next - payload, bytes[payload]!);
       const dropped =
         (trunkFlags(bytes, at) & TRUNK_DOWN) === 0
           ? this.#up(bytes, at, next, now)
@@ -81,7 +82,8 @@ export class FromTrunk {
     const hop = this.#router.route(bytes, at, end, true, now);
     if (typeof hop === 'string') return hop;
     setTrunkFlags(bytes, at, TRUNK_PASSED);
-    this.#counters.packet(TO_TRUNK, end - at - TRUNK_HEADER_LENGTH);
+    const payload = at + TRUNK_HEADER_LENGTH;
+    this.#counters.packet(TO_TRUNK, end - payload, bytes[payload]!);
     this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
     return undefined;
   }
@@ -101,7 +103,7 @@ export class FromTrunk {
     if (port === 0 || isMappedIPv4(bytes, at + TRUNK_CLIENT) !== ipv4) return 'unusable-address';
     this.#router.learn(bytes, at, end, now);
     const payload = at + TRUNK_HEADER_LENGTH;
-    this.#counters.packet(TO_CLIENTS, end - payload);
+    this.#counters.packet(TO_CLIENTS, end - payload, bytes[payload]!);
     this.#sink.sendPublic(listener, bytes, payload, end, bytes, at + TRUNK_CLIENT, port);
     return undefined;
   }
@@ -112,7 +114,8 @@ export class FromTrunk {
     if (port === 0 || !this.#peers.has(bytes, at + TRUNK_PROXY)) return 'foreign-proxy';
     this.#router.learn(bytes, at, end, now);
     setTrunkFlags(bytes, at, TRUNK_DOWN | TRUNK_PASSED);
-    this.#counters.packet(TO_TRUNK, end - at - TRUNK_HEADER_LENGTH);
+    const payload = at + TRUNK_HEADER_LENGTH;
+    this.#counters.packet(TO_TRUNK, end - payload, bytes[payload]!);
     this.#sink.sendTrunk(bytes, at, end, bytes, at + TRUNK_PROXY, port);
     return undefined;
   }

@@ -93,9 +93,13 @@ export class UpRouter {
     fromPeer: boolean,
     now: number,
   ): Hop | DropReason {
-    if (username[UFRAG_LENGTH] !== COLON) return 'malformed-ufrag';
+    if (username[UFRAG_LENGTH] !== COLON) {
+      this.#counters.tokenChecks.count('malformed', 0);
+      return 'malformed-ufrag';
+    }
     const { found } = this.#flows;
     const known = this.#flows.find(frame, at, now, username) && found.hasToken;
+    if (known) this.#counters.tokenChecks.count('known', username[0]!);
     const route = known ? found : this.#open(username, now);
     if (typeof route === 'string') return route;
     if (route.expiresAt <= now) return 'expired';
@@ -111,6 +115,7 @@ export class UpRouter {
 
   #open(username: Uint8Array, now: number): Route | DropReason {
     const opened = this.#codec.open(username, now, 0, UFRAG_LENGTH);
+    this.#counters.tokenChecks.count(opened.ok ? 'ok' : opened.reason, username[0]!);
     return opened.ok ? opened.route : REJECTIONS[opened.reason];
   }
 }

@@ -49,7 +49,14 @@ function sendTrunk(io: RelayIo, bytes: Uint8Array, to: TrunkAddress): void {
 }
 
 function totals(counters: Counters): RelayCounters {
-  return sumCounters([counters], { tentative: 0, proven: 0, expired: 0, evicted: 0 });
+  return sumCounters([counters], {
+    tentative: 0,
+    proven: 0,
+    expired: 0,
+    evicted: 0,
+    opened: 0,
+    restored: 0,
+  });
 }
 
 /** Runs the contract against a back end. */

@@ -44,7 +44,7 @@ export async function openTcp(
   onTestFinished(() => io.close());
   const received: Received[] = [];
   io.start((batch) => received.push(...copyOf(batch)));
-  const none = { tentative: 0, proven: 0, expired: 0, evicted: 0 };
+  const none = { tentative: 0, proven: 0, expired: 0, evicted: 0, opened: 0, restored: 0 };
   return { io, received, totals: () => sumCounters([counters], none) };
 }
 
