@@ -1,6 +1,7 @@
 /** What a relay counts. Nothing is dropped without a reason that an operator can look up. */
 import { NO_CLOSES, NO_DROPS, type CloseReason, type DropReason } from './drops.ts';
 import { Histogram, histogramSlots, sumHistograms, type HistogramCounts } from './histogram.ts';
+import type { RecoveryCounters } from './recovery/flow-recovery.ts';
 import {
   TOKEN_CHECK_SLOTS,
   TokenChecks,
@@ -40,6 +41,14 @@ export interface FlowGauges {
   readonly restored: number;
 }
 
+/** Flows that threads looked for, and the packets that waited for them. */
+export interface LookupCounters {
+  readonly flows: number;
+  /** Packets held back meanwhile, and those of them that went on; the others count as drops. */
+  readonly heldPackets: number;
+  readonly releasedPackets: number;
+}
+
 /** Plain JSON. All but `flows` only ever grows. */
 export interface RelayCounters {
   readonly fromClients: Traffic;
@@ -61,6 +70,10 @@ export interface RelayCounters {
   readonly createdFlows: { readonly stun: number; readonly restored: number };
   /** Proven flows that moved to another transceiver. */
   readonly repointings: number;
+  /** What was done to find flows that packets lacked; all 0 without a Redis. */
+  readonly lookups: LookupCounters;
+  /** What Redis was asked and told, where the relay has one. */
+  readonly recovery?: RecoveryCounters | undefined;
   readonly tokenChecks: readonly TokenCheckCount[];
   /** Packets that were received at once. */
   readonly batchPackets: HistogramCounts;
@@ -103,7 +116,10 @@ const SEND_ERRORS = 32;
 const REPOINTINGS = 33;
 const TCP_ACCEPTED = 34;
 const TCP_ENDED = 35;
-const FIRST_DROP = 36;
+const LOOKED_UP = 36;
+const HELD = 37;
+const RELEASED = 38;
+const FIRST_DROP = 39;
 
 const DROP_SLOTS = slotsOf(NO_DROPS, FIRST_DROP);
 const FIRST_CLOSE = FIRST_DROP + DROP_SLOTS.size;
@@ -150,6 +166,18 @@ export class Counters {
     this.#slots[REPOINTINGS]!++;
   }
 
+  lookedUp(): void {
+    this.#slots[LOOKED_UP]!++;
+  }
+
+  held(): void {
+    this.#slots[HELD]!++;
+  }
+
+  released(): void {
+    this.#slots[RELEASED]!++;
+  }
+
   tcpAccepted(): void {
     this.#slots[TCP_ACCEPTED]!++;
   }
@@ -190,10 +218,10 @@ export function sumCounters(threads: readonly Counters[], flows: FlowGauges): Re
   for (const [reason, slot] of CLOSE_SLOTS) closed[reason] = sum(slot);
   const accepted = sum(TCP_ACCEPTED);
   return {
-    fromClients: total(byClass.fromClients),
-    toClients: total(byClass.toClients),
-    fromTrunk: total(byClass.fromTrunk),
-    toTrunk: total(byClass.toTrunk),
+    fromClients: allOf(byClass.fromClients),
+    toClients: allOf(byClass.toClients),
+    fromTrunk: allOf(byClass.fromTrunk),
+    toTrunk: allOf(byClass.toTrunk),
     classes: byClass,
     drops,
     sendErrors: sum(SEND_ERRORS),
@@ -202,6 +230,11 @@ export function sumCounters(threads: readonly Counters[], flows: FlowGauges): Re
     evictedFlows: flows.evicted,
     createdFlows: { stun: flows.opened, restored: flows.restored },
     repointings: sum(REPOINTINGS),
+    lookups: {
+      flows: sum(LOOKED_UP),
+      heldPackets: sum(HELD),
+      releasedPackets: sum(RELEASED),
+    },
     tokenChecks: sumTokenChecks(threads.map(({ tokenChecks }) => tokenChecks)),
     batchPackets: sumHistograms(threads.map(({ batchPackets }) => batchPackets)),
     forwardLatency: sumHistograms(threads.map(({ forwardLatency }) => forwardLatency)),
@@ -209,7 +242,7 @@ export function sumCounters(threads: readonly Counters[], flows: FlowGauges): Re
   };
 }
 
-function total(classes: Record<PacketClass, Traffic>): Traffic {
+function allOf(classes: Record<PacketClass, Traffic>): Traffic {
   const all = PACKET_CLASSES.map((name) => classes[name]);
   return {
     packets: all.reduce((sum, { packets }) => sum + packets, 0),

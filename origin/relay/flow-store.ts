@@ -22,6 +22,7 @@ import {
 import {
   ASKED,
   CHECKED_AT,
+  CREATED_AT,
   EXPIRY,
   FLOW_WORDS,
   FREE_STATE,
@@ -86,6 +87,7 @@ export class FlowStore {
     this.#writeRoute(place, target, expiry, token, 0);
     flows[place + SEEN_AT] = now32;
     flows[place + CHECKED_AT] = now32;
+    flows[place + CREATED_AT] = now32;
     if (state === TENTATIVE) this.#joinTentative(place);
     else this.control[PROVEN_COUNT]! += 1;
     while (!this.index.add(key.hash, place)) this.#evict(this.index.stalest(key.hash, now32));

@@ -39,13 +39,15 @@ export const CANDIDATE_TOKEN = CANDIDATE_EXPIRY + 1;
 export const ASKS = CANDIDATE_TOKEN + TOKEN_WORDS;
 /** When the last one was asked. */
 export const ASKED_AT = ASKS + 1;
-export const ASK_IDS = ASKED_AT + 1;
+/** When the flow came into being here. */
+export const CREATED_AT = ASKED_AT + 1;
+export const ASK_IDS = CREATED_AT + 1;
 
 /** Three cache lines. */
 export const FLOW_WORDS = 48;
 export const FLOW_BYTES = FLOW_WORDS * Int32Array.BYTES_PER_ELEMENT;
 
-/** Checks remembered for a flow: browsers send one each 50 ms at most, so 0.65 s of them. */
+/** Checks remembered for a flow: browsers send one each 50 ms at most, so 0.6 s of them. */
 export const PENDING_CHECKS = FLOW_WORDS - ASK_IDS;
 
 export const FREE_STATE = 0;

@@ -10,7 +10,7 @@ import type { TransceiverDirectory } from '../directory.ts';
 import { sumCounters, type RelayCounters } from './counters.ts';
 import { openLocalPlane, type DataPlane, type UnboundSetup } from './data-plane.ts';
 import { openDgramIo } from './dgram-io.ts';
-import { FLOW_LIMITS, flowMemory, type FlowLimits } from './flow-memory.ts';
+import { FLOW_LIMITS, flowMemory, type FlowLimits, type FlowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import type { IoOptions, OpenIo } from './io.ts';
 import { hasBatchedCalls } from './libc.ts';
@@ -54,6 +54,8 @@ export interface Relay {
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
   readonly tcp: TcpAddresses | undefined;
+  /** All flows, as {@link FlowTable} finds them. */
+  readonly flows: FlowMemory;
   counters(): RelayCounters;
   close(): Promise<void>;
 }
@@ -77,7 +79,7 @@ export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promis
       ? await openLocalPlane(setup, options, openIo ?? openDgramIo)
       : await openThreads(setup, options, threads);
   const planes = { udp: plane, tcp: await openTcpPlane(setup, options, plane) };
-  const relay = new RunningRelay(planes, new FlowTable(flows), transceivers, log);
+  const relay = new RunningRelay(planes, flows, transceivers, log);
   const { listeners, trunk, tcp } = relay;
   log.info({ cluster, listeners, trunk, tcp, io, threads }, 'The relay forwards');
   return relay;
@@ -101,14 +103,15 @@ class RunningRelay implements Relay {
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
   readonly tcp: TcpAddresses | undefined;
+  readonly flows: FlowMemory;
   readonly #planes: readonly DataPlane[];
-  readonly #flows: FlowTable;
+  readonly #table: FlowTable;
   readonly #expiry: NodeJS.Timeout;
   readonly #unwatch: () => void;
 
   constructor(
     { udp, tcp }: { readonly udp: DataPlane; readonly tcp: DataPlane | undefined },
-    flows: FlowTable,
+    flows: FlowMemory,
     transceivers: TransceiverDirectory,
     log: Logger,
   ) {
@@ -116,9 +119,10 @@ class RunningRelay implements Relay {
     this.trunk = udp.trunk;
     this.tcp = tcp && { listeners: tcp.listeners, trunk: tcp.trunk };
     this.#planes = tcp ? [udp, tcp] : [udp];
-    this.#flows = flows;
+    this.flows = flows;
+    this.#table = new FlowTable(flows);
     // Done here, so that no packet waits for it.
-    this.#expiry = setInterval(() => flows.expire(Date.now()), EXPIRY_INTERVAL).unref();
+    this.#expiry = setInterval(() => this.#table.expire(Date.now()), EXPIRY_INTERVAL).unref();
     const ipv4 = isIP(udp.trunk.address) === 4;
     this.#unwatch = transceivers.watch((transceiver, trunk) => {
       const hop = trunk && hopTo(trunk, ipv4);
@@ -131,9 +135,9 @@ class RunningRelay implements Relay {
   }
 
   counters(): RelayCounters {
-    this.#flows.expire(Date.now());
+    this.#table.expire(Date.now());
     const counters = this.#planes.flatMap((plane) => plane.counters);
-    return sumCounters(counters, this.#flows);
+    return sumCounters(counters, this.#table);
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,208 @@
+/**
+ * A relay's counts for Prometheus. Hot paths count in shared memory; what is exposed is read from there
+ * when somebody asks.
+ */
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { PACKET_CLASSES, type RelayCounters, type Traffic, type WayName } from './counters.ts';
+import type { HistogramCounts } from './histogram.ts';
+
+/** How metrics call what {@link RelayCounters} does. */
+const DIRECTIONS: Readonly<Record<WayName, string>> = {
+  fromClients: 'from_clients',
+  toClients: 'to_clients',
+  fromTrunk: 'from_trunk',
+  toTrunk: 'to_trunk',
+};
+
+export interface RelayMetricsSource {
+  counters(): RelayCounters;
+  /** Whether new clients should come here. */
+  ready(): boolean;
+}
+
+type Labels = Readonly<Record<string, string>>;
+/** Adds a value to a metric, under these labels. */
+type Add = (value: number, labels?: Labels) => void;
+
+export class RelayMetrics {
+  readonly #registry = new Registry();
+  readonly #source: RelayMetricsSource;
+  #now: RelayCounters;
+
+  constructor(source: RelayMetricsSource) {
+    this.#source = source;
+    this.#now = source.counters();
+    collectDefaultMetrics({ register: this.#registry });
+    this.#describeTraffic();
+    this.#describeFlows();
+    this.#describeTcp();
+    this.#gauge('relay_ready', 'Whether new clients should come here', [], (add) =>
+      add(source.ready() ? 1 : 0),
+    );
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** The text format of Prometheus. */
+  scrape(): Promise<string> {
+    this.#now = this.#source.counters();
+    return this.#registry.metrics();
+  }
+
+  #describeTraffic(): void {
+    const each = (pick: (traffic: Traffic) => number) => (add: Add) => {
+      for (const [way, direction] of ways()) {
+        for (const name of PACKET_CLASSES) {
+          add(pick(this.#now.classes[way][name]), { direction, class: name });
+        }
+      }
+    };
+    const labels = ['direction', 'class'];
+    this.#counter(
+      'relay_packets_total',
+      'Packets of clients and frames of the trunk, by their first byte',
+      labels,
+      each(({ packets }) => packets),
+    );
+    this.#counter(
+      'relay_bytes_total',
+      'Bytes of payload, without headers of UDP, IP and trunk',
+      labels,
+      each(({ bytes }) => bytes),
+    );
+    this.#counter('relay_drops_total', 'Packets dropped', ['reason'], (add) => {
+      for (const [reason, count] of Object.entries(this.#now.drops)) add(count, { reason });
+    });
+    this.#counter('relay_send_errors_total', 'Datagrams the system refused to send', [], (add) =>
+      add(this.#now.sendErrors),
+    );
+    this.#histogram(
+      'relay_batch_packets',
+      'Datagrams received at once',
+      () => this.#now.batchPackets,
+    );
+    this.#histogram(
+      'relay_forward_latency_seconds',
+      'Time from receiving a datagram to having sent it on; a sample',
+      () => this.#now.forwardLatency,
+    );
+  }
+
+  #describeFlows(): void {
+    this.#gauge('relay_flows', 'Flows at this moment', ['state'], (add) => {
+      for (const [state, count] of Object.entries(this.#now.flows)) add(count, { state });
+    });
+    this.#counter('relay_flow_creations_total', 'Flows that began', ['source'], (add) => {
+      for (const [source, count] of Object.entries(this.#now.createdFlows)) add(count, { source });
+    });
+    this.#counter('relay_flow_ends_total', 'Flows forgotten', ['reason'], (add) => {
+      add(this.#now.expiredFlows, { reason: 'expired' });
+      add(this.#now.evictedFlows, { reason: 'evicted' });
+    });
+    this.#counter(
+      'relay_flow_repointings_total',
+      'Proven flows that moved to another transceiver',
+      [],
+      (add) => add(this.#now.repointings),
+    );
+    this.#counter(
+      'relay_token_checks_total',
+      'Tokens in connectivity checks, by what came of them',
+      ['result', 'key_id'],
+      (add) => {
+        for (const { result, keyId, count } of this.#now.tokenChecks) {
+          add(count, { result, key_id: keyId });
+        }
+      },
+    );
+  }
+
+  #describeTcp(): void {
+    this.#gauge('relay_tcp_connections', 'Open TCP connections of clients', [], (add) =>
+      add(this.#now.tcp.open),
+    );
+    this.#counter('relay_tcp_accepted_total', 'TCP connections accepted', [], (add) =>
+      add(this.#now.tcp.accepted),
+    );
+    this.#counter(
+      'relay_tcp_closed_total',
+      'TCP connections the relay ended or refused',
+      ['reason'],
+      (add) => {
+        for (const [reason, count] of Object.entries(this.#now.tcp.closed)) add(count, { reason });
+      },
+    );
+  }
+
+  #counter(name: string, help: string, labelNames: string[], collect: (add: Add) => void): void {
+    const counter = new Counter({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset();
+        collect((value, labels = {}) => counter.inc(labels, value));
+      },
+    });
+  }
+
+  #gauge(name: string, help: string, labelNames: string[], collect: (add: Add) => void): void {
+    const gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [this.#registry],
+      collect: () => {
+        gauge.reset();
+        collect((value, labels = {}) => gauge.set(labels, value));
+      },
+    });
+  }
+
+  #histogram(name: string, help: string, counts: () => HistogramCounts): void {
+    this.#registry.registerMetric(new CountedHistogram(name, help, counts));
+  }
+}
+
+/** A histogram that was counted elsewhere; prom-client has none that can be filled so. */
+class CountedHistogram extends Histogram {
+  readonly #name: string;
+  readonly #counts: () => HistogramCounts;
+  /** Knows all that is to be said of such a metric but its values. */
+  readonly #empty: Histogram;
+
+  constructor(name: string, help: string, counts: () => HistogramCounts) {
+    super({ name, help, registers: [] });
+    this.#name = name;
+    this.#counts = counts;
+    this.#empty = new Histogram({ name, help, registers: [] });
+  }
+
+  override async get() {
+    const { bounds, counts, sum } = this.#counts();
+    let total = 0;
+    const values = counts.map((count, i) => ({
+      metricName: `${this.#name}_bucket`,
+      labels: { le: i < bounds.length ? bounds[i]! : '+Inf' },
+      value: (total += count),
+    }));
+    const rest = [
+      { metricName: `${this.#name}_sum`, labels: {}, value: sum },
+      { metricName: `${this.#name}_count`, labels: {}, value: total },
+    ];
+    return { ...(await this.#empty.get()), values: [...values, ...rest] };
+  }
+
+  /** What the registry asks instead of {@link get}. */
+  getForPromString() {
+    return this.get();
+  }
+}
+
+function ways(): [WayName, string][] {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- Object.entries forgets the keys' type
+  return Object.entries(DIRECTIONS) as [WayName, string][];
+}
