@@ -1,6 +1,6 @@
 /**
  * Forwards packets in one thread. A packet's path: the I/O → from-client.ts or from-trunk.ts →
- * up-router.ts → next-hop.ts → the I/O.
+ * uplink.ts → up-router.ts → next-hop.ts → the I/O.
  */
 import { isIP } from 'node:net';
 import { isMappedIPv4, parseAddress } from '../../protocol/address.ts';
@@ -16,7 +16,9 @@ import type { PacketSink } from './io.ts';
 import { Networks } from './networks.ts';
 import { NextHops, type Hop } from './next-hop.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
+import { HeldPackets, type AskForFlows } from './recovery/held-packets.ts';
 import { UpRouter } from './up-router.ts';
+import { Uplink } from './uplink.ts';
 
 /** Milliseconds. */
 const SECOND = 1000;
@@ -39,11 +41,15 @@ export class Forwarder {
   readonly #hops: NextHops;
   readonly #fromClient: FromClient;
   readonly #fromTrunk: FromTrunk;
+  readonly #uplink: Uplink;
   readonly #counters: Counters;
   #batches = 0;
 
-  /** @throws Error that names the route or network that cannot be used. */
-  constructor(setup: ForwarderSetup, sink: PacketSink, counters: Counters) {
+  /**
+   * @param ask Finds flows elsewhere, if they may be anywhere; {@link settle} is to follow each time.
+   * @throws Error that names the route or network that cannot be used.
+   */
+  constructor(setup: ForwarderSetup, sink: PacketSink, counters: Counters, ask?: AskForFlows) {
     const { cluster, routes, routingKeys, trunk } = setup;
     const self = { address: parseAddress(trunk.address), port: trunk.port };
     const ipv4Listeners = setup.listeners.map(({ address }) => isIP(address) === 4);
@@ -53,13 +59,22 @@ export class Forwarder {
     this.#hops = new NextHops({ cluster, ipv4: isMappedIPv4(self.address), routes });
     const flows = new FlowTable(setup.flows);
     const router = new UpRouter(new UfragCodec(routingKeys), flows, this.#hops, counters);
-    this.#fromClient = new FromClient(self, router, sink, counters);
-    this.#fromTrunk = new FromTrunk({ self, ipv4Listeners, peers }, router, sink, counters);
+    const held = ask && new HeldPackets(ask, setup.flows, counters);
+    this.#uplink = new Uplink(router, sink, counters, held);
+    this.#fromClient = new FromClient(self, this.#uplink, counters);
+    const options = { self, ipv4Listeners, peers };
+    this.#fromTrunk = new FromTrunk(options, router, this.#uplink, sink, counters);
   }
 
   /** Says where a transceiver is now; undefined when it is no more. */
   place(transceiver: number, hop: Hop | undefined): void {
     this.#hops.place(transceiver, hop);
+  }
+
+  /** Goes on with packets whose flows have been looked for. @param headers As they were asked for. */
+  settle(headers: Uint8Array): void {
+    this.#uplink.settle(headers, Date.now());
+    this.#sink.flush();
   }
 
   /** To be called as soon as the batch was received. */
@@ -82,6 +97,7 @@ export class Forwarder {
       if (batch.socket[i] === TRUNK_SOCKET) this.#fromTrunk.handle(batch, i, now);
       else this.#fromClient.handle(batch, i, now);
     }
+    this.#uplink.endBatch();
     this.#sink.flush();
   }
 }

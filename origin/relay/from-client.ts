@@ -1,23 +1,20 @@
 /** A packet from a client: gets its trunk header, in place in front of it, and goes up. */
 import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 import { TRUNK_HEADER_LENGTH, writeTrunkHeader } from '../../protocol/trunk.ts';
-import { FROM_CLIENTS, TO_TRUNK, type Counters } from './counters.ts';
-import type { PacketSink } from './io.ts';
+import { FROM_CLIENTS, type Counters } from './counters.ts';
 import type { Hop } from './next-hop.ts';
 import type { PacketBatch } from './packet-batch.ts';
-import type { UpRouter } from './up-router.ts';
+import type { Uplink } from './uplink.ts';
 
 export class FromClient {
   readonly #self: Hop;
-  readonly #router: UpRouter;
-  readonly #sink: PacketSink;
+  readonly #uplink: Uplink;
   readonly #counters: Counters;
 
   /** @param self The relay's own trunk address, which replies come back to. */
-  constructor(self: Hop, router: UpRouter, sink: PacketSink, counters: Counters) {
+  constructor(self: Hop, uplink: Uplink, counters: Counters) {
     this.#self = self;
-    this.#router = router;
-    this.#sink = sink;
+    this.#uplink = uplink;
     this.#counters = counters;
   }
 
@@ -50,12 +47,6 @@ export class FromClient {
       0,
       this.#self.port,
     );
-    const hop = this.#router.route(bytes, at, end, false, now);
-    if (typeof hop === 'string') {
-      this.#counters.drop(hop);
-      return;
-    }
-    this.#counters.packet(TO_TRUNK, end - start, bytes[start]!);
-    this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
+    this.#uplink.send(bytes, at, end, false, now);
   }
 }

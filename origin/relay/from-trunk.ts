@@ -20,6 +20,7 @@ import type { Networks } from './networks.ts';
 import type { Hop } from './next-hop.ts';
 import type { PacketBatch } from './packet-batch.ts';
 import type { UpRouter } from './up-router.ts';
+import type { Uplink } from './uplink.ts';
 
 export interface FromTrunkOptions {
   /** The relay's own trunk address. */
@@ -35,12 +36,14 @@ export class FromTrunk {
   readonly #ipv4Listeners: readonly boolean[];
   readonly #peers: Networks;
   readonly #router: UpRouter;
+  readonly #uplink: Uplink;
   readonly #sink: PacketSink;
   readonly #counters: Counters;
 
   constructor(
     { self, ipv4Listeners, peers }: FromTrunkOptions,
     router: UpRouter,
+    uplink: Uplink,
     sink: PacketSink,
     counters: Counters,
   ) {
@@ -48,6 +51,7 @@ export class FromTrunk {
     this.#ipv4Listeners = ipv4Listeners;
     this.#peers = peers;
     this.#router = router;
+    this.#uplink = uplink;
     this.#sink = sink;
     this.#counters = counters;
   }
@@ -79,12 +83,7 @@ export class FromTrunk {
   #up(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
     if ((trunkFlags(bytes, at) & TRUNK_PASSED) !== 0 || this.#isProxy(bytes, at)) return 'loop';
     if (trunkClientPort(bytes, at) === 0) return 'unusable-address';
-    const hop = this.#router.route(bytes, at, end, true, now);
-    if (typeof hop === 'string') return hop;
-    setTrunkFlags(bytes, at, TRUNK_PASSED);
-    const payload = at + TRUNK_HEADER_LENGTH;
-    this.#counters.packet(TO_TRUNK, end - payload, bytes[payload]!);
-    this.#sink.sendTrunk(bytes, at, end, hop.address, 0, hop.port);
+    this.#uplink.send(bytes, at, end, true, now);
     return undefined;
   }
 

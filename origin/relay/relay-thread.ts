@@ -4,7 +4,12 @@ import { BatchedIo, type BatchedIoOptions } from './batched-io.ts';
 import { Counters } from './counters.ts';
 import { pinThread } from './cpu-affinity.ts';
 import { Forwarder, type ForwarderSetup } from './forwarder.ts';
-import { takeMessages, type ThreadInbox, type ThreadMessage } from './thread-channel.ts';
+import {
+  takeMessages,
+  type ThreadInbox,
+  type ThreadMessage,
+  type ThreadReport,
+} from './thread-channel.ts';
 
 /** What the main thread hands to a relay thread. */
 export interface RelayThreadData {
@@ -12,6 +17,8 @@ export interface RelayThreadData {
   readonly io: BatchedIoOptions;
   readonly counters: SharedArrayBuffer;
   readonly inbox: ThreadInbox;
+  /** Whether flows may be found elsewhere, and are to be asked for. */
+  readonly asks: boolean;
   /** The processor to keep to. */
   readonly cpu: number | undefined;
 }
@@ -20,19 +27,22 @@ export interface RelayThreadData {
 const LONGEST_WAIT = 100;
 
 const handed: { data: RelayThreadData } = workerData;
-const { setup, io: ioOptions, counters: memory, inbox, cpu } = handed.data;
+const { setup, io: ioOptions, counters: memory, inbox, asks, cpu } = handed.data;
 if (cpu !== undefined) pinThread(cpu);
 const counters = new Counters(memory);
 const io = new BatchedIo(ioOptions, counters);
-const forwarder = new Forwarder(setup, io, counters);
+const report = (message: ThreadReport): void => parentPort?.postMessage(message, []);
+const ask = (headers: Uint8Array): void => report({ type: 'ask', headers });
+const forwarder = new Forwarder(setup, io, counters, asks ? ask : undefined);
 const life = { stopped: false };
 
 const handle = (message: ThreadMessage): void => {
   if (message.type === 'stop') life.stopped = true;
+  else if (message.type === 'settle') forwarder.settle(message.headers);
   else forwarder.place(message.transceiver, message.hop);
 };
 
-parentPort?.postMessage('ready', []);
+report({ type: 'ready' });
 while (!life.stopped) {
   takeMessages(inbox, handle);
   io.turn(LONGEST_WAIT, (batch) => {

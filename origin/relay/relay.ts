@@ -7,6 +7,7 @@ import type { Logger } from 'pino';
 import type { ClusterRoute, TrunkAddress } from '../../protocol/footprint.ts';
 import type { RoutingKey } from '../../protocol/routing-keys.ts';
 import type { TransceiverDirectory } from '../directory.ts';
+import type { GuardedRedis } from '../redis/guarded-redis.ts';
 import { sumCounters, type RelayCounters } from './counters.ts';
 import { openLocalPlane, type DataPlane, type UnboundSetup } from './data-plane.ts';
 import { openDgramIo } from './dgram-io.ts';
@@ -15,6 +16,7 @@ import { FlowTable } from './flow-table.ts';
 import type { IoOptions, OpenIo } from './io.ts';
 import { hasBatchedCalls } from './libc.ts';
 import { hopFamily, hopTo } from './next-hop.ts';
+import { FlowRecovery } from './recovery/flow-recovery.ts';
 import { tcpIo } from './tcp-io.ts';
 import { openThreads } from './threads.ts';
 
@@ -34,6 +36,8 @@ export interface RelayOptions extends IoOptions {
   readonly routes: readonly ClusterRoute[];
   readonly routingKeys: readonly [RoutingKey, ...RoutingKey[]];
   readonly transceivers: TransceiverDirectory;
+  /** Keeps flows for when they are lost. Stays the caller's, to be closed after the relay. */
+  readonly redis?: GuardedRedis | undefined;
   readonly log: Logger;
   /** What differs from {@link FLOW_LIMITS}. */
   readonly limits?: Partial<FlowLimits>;
@@ -57,6 +61,8 @@ export interface Relay {
   /** All flows, as {@link FlowTable} finds them. */
   readonly flows: FlowMemory;
   counters(): RelayCounters;
+  /** Takes no new TCP connections; all else goes on. */
+  retire(): void;
   close(): Promise<void>;
 }
 
@@ -68,31 +74,59 @@ const EXPIRY_INTERVAL = 100;
  * @throws Error that says which address, route or network cannot be used, and what to do.
  */
 export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promise<Relay> {
-  const { cluster, peers, routes, routingKeys, transceivers, log, threads = 1 } = options;
+  const { cluster, peers, routes, routingKeys, transceivers, redis, log, threads = 1 } = options;
   requireTrunk(options.trunk);
   if (options.tcp) requireTrunk(options.tcp.trunk, isIP(options.trunk.address));
   const flows = flowMemory({ ...FLOW_LIMITS, ...options.limits });
   const setup = { cluster, peers, routes, routingKeys, flows };
   const io = options.io ?? (hasBatchedCalls() ? 'batched' : 'dgram');
-  const plane =
-    openIo || io === 'dgram'
-      ? await openLocalPlane(setup, options, openIo ?? openDgramIo)
-      : await openThreads(setup, options, threads);
-  const planes = { udp: plane, tcp: await openTcpPlane(setup, options, plane) };
-  const relay = new RunningRelay(planes, flows, transceivers, log);
+  if (options.beside && io === 'dgram') {
+    throw new Error('Only Linux lets a relay open its ports beside another; end that one first.');
+  }
+  const recovery = redis && new FlowRecovery({ redis, routingKeys, flows });
+  const planes = await openPlanes(recovery, async () => {
+    const restore = recovery?.restore;
+    const udp =
+      openIo || io === 'dgram'
+        ? await openLocalPlane(setup, options, openIo ?? openDgramIo, restore)
+        : await openThreads(setup, options, threads, restore);
+    return { udp, tcp: await openTcpPlane(setup, options, udp) };
+  });
+  const relay = new RunningRelay(planes, flows, recovery, transceivers, log);
+  planes.udp.takeOver?.();
   const { listeners, trunk, tcp } = relay;
   log.info({ cluster, listeners, trunk, tcp, io, threads }, 'The relay forwards');
   return relay;
 }
 
-/** Streams are not many: one thread, this one, forwards them beside its other work. */
+interface Planes {
+  readonly udp: DataPlane;
+  readonly tcp: DataPlane | undefined;
+}
+
+async function openPlanes(
+  recovery: FlowRecovery | undefined,
+  open: () => Promise<Planes>,
+): Promise<Planes> {
+  try {
+    return await open();
+  } catch (error) {
+    await recovery?.close();
+    throw error;
+  }
+}
+
+/**
+ * Streams are not many: one thread, this one, forwards them beside its other work. Each begins with a
+ * check, so their flows need not be found elsewhere.
+ */
 async function openTcpPlane(
   setup: UnboundSetup,
-  { tcp, trunkMtu }: RelayOptions,
+  { tcp, trunkMtu, beside }: RelayOptions,
   udp: DataPlane,
 ): Promise<DataPlane | undefined> {
   try {
-    return tcp && (await openLocalPlane(setup, { ...tcp, trunkMtu }, tcpIo()));
+    return tcp && (await openLocalPlane(setup, { ...tcp, trunkMtu, beside }, tcpIo()));
   } catch (error) {
     await udp.close();
     throw error;
@@ -106,12 +140,14 @@ class RunningRelay implements Relay {
   readonly flows: FlowMemory;
   readonly #planes: readonly DataPlane[];
   readonly #table: FlowTable;
+  readonly #recovery: FlowRecovery | undefined;
   readonly #expiry: NodeJS.Timeout;
   readonly #unwatch: () => void;
 
   constructor(
-    { udp, tcp }: { readonly udp: DataPlane; readonly tcp: DataPlane | undefined },
+    { udp, tcp }: Planes,
     flows: FlowMemory,
+    recovery: FlowRecovery | undefined,
     transceivers: TransceiverDirectory,
     log: Logger,
   ) {
@@ -121,6 +157,7 @@ class RunningRelay implements Relay {
     this.#planes = tcp ? [udp, tcp] : [udp];
     this.flows = flows;
     this.#table = new FlowTable(flows);
+    this.#recovery = recovery;
     // Done here, so that no packet waits for it.
     this.#expiry = setInterval(() => this.#table.expire(Date.now()), EXPIRY_INTERVAL).unref();
     const ipv4 = isIP(udp.trunk.address) === 4;
@@ -137,13 +174,18 @@ class RunningRelay implements Relay {
   counters(): RelayCounters {
     this.#table.expire(Date.now());
     const counters = this.#planes.flatMap((plane) => plane.counters);
-    return sumCounters(counters, this.#table);
+    return { ...sumCounters(counters, this.#table), recovery: this.#recovery?.counters() };
+  }
+
+  retire(): void {
+    for (const plane of this.#planes) plane.retire?.();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#expiry);
     this.#unwatch();
     await Promise.all(this.#planes.map((plane) => plane.close()));
+    await this.#recovery?.close();
   }
 }
 

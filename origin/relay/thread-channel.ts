@@ -8,7 +8,15 @@ import type { Hop } from './next-hop.ts';
 
 export type ThreadMessage =
   | { readonly type: 'place'; readonly transceiver: number; readonly hop: Hop | undefined }
+  /** Flows have been looked for. */
+  | { readonly type: 'settle'; readonly headers: Uint8Array }
   | { readonly type: 'stop' };
+
+/** What a thread tells the main thread. */
+export type ThreadReport =
+  | { readonly type: 'ready' }
+  /** Flows are to be looked for. */
+  | { readonly type: 'ask'; readonly headers: Uint8Array };
 
 /** The thread's end, to be handed over; `port` is to be transferred. */
 export interface ThreadInbox {

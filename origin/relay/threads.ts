@@ -5,30 +5,36 @@ import { allowedCpus } from './cpu-affinity.ts';
 import type { DataPlane, UnboundSetup } from './data-plane.ts';
 import type { IoOptions } from './io.ts';
 import type { Hop } from './next-hop.ts';
+import type { RestoreFlows } from './recovery/flow-recovery.ts';
 import type { RelayThreadData } from './relay-thread.ts';
 import { startStrippedWorker } from './stripped-worker.ts';
-import { ThreadOutbox, type ThreadMessage } from './thread-channel.ts';
+import { ThreadOutbox, type ThreadMessage, type ThreadReport } from './thread-channel.ts';
 import { closeSocketSet, openSocketSets, type SocketSet } from './udp-sockets.ts';
 
-/** @param count Threads; each is kept on a processor of its own when there are several. */
+/**
+ * @param count Threads; each is kept on a processor of its own when there are several.
+ * @param restore Finds flows that packets lack.
+ */
 export async function openThreads(
   setup: UnboundSetup,
   options: IoOptions,
   count: number,
+  restore?: RestoreFlows,
 ): Promise<DataPlane> {
-  const { listeners, trunk, sets } = openSocketSets(options, count);
+  const { listeners, trunk, sets, takeOver } = openSocketSets(options, count);
   const cpus = count > 1 ? allowedCpus() : [];
   const threads = sets.map(
     (sockets, i) =>
-      new RelayThread(sockets, (inbox, counters) => ({
+      new RelayThread(sockets, restore, (inbox, counters) => ({
         setup: { ...setup, listeners, trunk },
         io: { sockets, wake: inbox.wake, trunkMtu: options.trunkMtu },
         counters,
         inbox,
+        asks: restore !== undefined,
         cpu: cpus[i % cpus.length],
       })),
   );
-  const plane = new ThreadedPlane(listeners, trunk, threads);
+  const plane = new ThreadedPlane(listeners, trunk, threads, takeOver);
   try {
     await Promise.all(threads.map((thread) => thread.started));
   } catch (error) {
@@ -42,13 +48,16 @@ class ThreadedPlane implements DataPlane {
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
   readonly counters: readonly Counters[];
+  readonly takeOver: () => void;
   readonly #threads: readonly RelayThread[];
 
   constructor(
     listeners: readonly TrunkAddress[],
     trunk: TrunkAddress,
     threads: readonly RelayThread[],
+    takeOver: () => void,
   ) {
+    this.takeOver = takeOver;
     this.listeners = listeners;
     this.trunk = trunk;
     this.counters = threads.map(({ counters }) => counters);
@@ -75,6 +84,7 @@ class RelayThread {
 
   constructor(
     sockets: SocketSet,
+    restore: RestoreFlows | undefined,
     dataFor: (inbox: ThreadOutbox['inbox'], counters: SharedArrayBuffer) => RelayThreadData,
   ) {
     this.#sockets = sockets;
@@ -85,7 +95,12 @@ class RelayThread {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.started = promise;
     this.#exited = new Promise((ended) => worker.once('exit', ended));
-    worker.once('message', () => {
+    worker.on('message', (report: ThreadReport) => {
+      if (report.type === 'ask') {
+        const { headers } = report;
+        void restore?.(headers).then(() => this.post({ type: 'settle', headers }));
+        return;
+      }
       resolve();
       // A thread that fails has half done something: that must end the process, not go unseen.
       worker.off('error', reject);

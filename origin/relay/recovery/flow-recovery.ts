@@ -1,11 +1,13 @@
 /**
- * Keeps a relay's proven flows in Redis, taken from the shared table as they come, and finds them there when the relay has lost them: after a
- * restart, or when another relay of the pool had them. It bridges the seconds until a client's next
- * check would make the flow anew, and nothing depends on it.
+ * Keeps a relay's proven flows in Redis, taken from the shared table as they come, and finds them there
+ * when the relay has lost them: after a restart, or when another relay of the pool had them. It bridges
+ * the seconds until a client's next check would make the flow anew, and nothing depends on it.
  */
+import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
 import type { RoutingKey } from '../../../protocol/routing-keys.ts';
 import type { GuardedRedis } from '../../redis/guarded-redis.ts';
 import type { FlowMemory } from '../flow-memory.ts';
+import { FlowTable } from '../flow-table.ts';
 import { FlowReads, type ReadCounters } from './flow-reads.ts';
 import { FlowRecords, flowName, type KeptFlow } from './flow-records.ts';
 import { FlowWalk } from './flow-walk.ts';
@@ -31,6 +33,13 @@ export interface FlowRecoveryOptions {
   readonly flows: FlowMemory;
 }
 
+/**
+ * Takes flows that were kept into the table, as far as they are found. Never rejects, and settles soon.
+ *
+ * @param headers The flows' trunk headers, one behind the other.
+ */
+export type RestoreFlows = (headers: Uint8Array) => Promise<void>;
+
 /** Plain JSON. */
 export interface RecoveryCounters {
   readonly reads: ReadCounters;
@@ -42,6 +51,7 @@ export class FlowRecovery {
   readonly #reads: FlowReads;
   readonly #writes: FlowWrites;
   readonly #walk: FlowWalk;
+  readonly #flows: FlowTable;
   readonly #timer: NodeJS.Timeout;
   readonly #forgetRedis: () => void;
   #lookedAt = performance.now();
@@ -53,6 +63,7 @@ export class FlowRecovery {
     this.#reads = new FlowReads(redis, records);
     this.#writes = new FlowWrites(redis, records, KEPT_IDLE_TIMES * idle + LOOK_ROUND);
     this.#walk = new FlowWalk(flows, idle);
+    this.#flows = new FlowTable(flows);
     this.#timer = setInterval(() => this.#look(), LOOK_INTERVAL).unref();
     // It may have come back empty.
     this.#forgetRedis = redis.onReady(() => this.#walk.forget());
@@ -67,6 +78,14 @@ export class FlowRecovery {
     return this.#reads.find(header, at);
   }
 
+  readonly restore: RestoreFlows = async (headers) => {
+    const restored: Promise<void>[] = [];
+    for (let at = 0; at < headers.length; at += TRUNK_HEADER_LENGTH) {
+      restored.push(this.#restore(headers, at));
+    }
+    await Promise.all(restored);
+  };
+
   counters(): RecoveryCounters {
     return { reads: this.#reads.counters, writes: this.#writes.counters };
   }
@@ -78,6 +97,11 @@ export class FlowRecovery {
     await this.#writes.flush();
     this.#keep(this.#walk.length, this.#writes.room);
     await this.#writes.flush();
+  }
+
+  async #restore(headers: Uint8Array, at: number): Promise<void> {
+    const kept = await this.find(headers, at);
+    if (kept) this.#flows.restore(headers, at, kept.route, kept.token, Date.now());
   }
 
   #look(): void {
