@@ -54,12 +54,12 @@ export async function runService(start: () => Promise<Service>): Promise<void> {
   try {
     service = await start();
   } catch (error) {
-    tellParent({ kind: 'failed', reason: reasonOf(error) });
+    await tellParent({ kind: 'failed', reason: reasonOf(error) });
     throw error;
   }
   const { answers, ready } = service;
   if (hasParent()) process.on('message', (request: ParentRequest) => void reply(answers, request));
-  tellParent({ kind: 'ready', value: ready });
+  await tellParent({ kind: 'ready', value: ready });
 }
 
 async function reply(answers: Answers, { id, ask, about }: ParentRequest): Promise<void> {
@@ -67,15 +67,18 @@ async function reply(answers: Answers, { id, ask, about }: ParentRequest): Promi
     if (!Object.hasOwn(answers, ask)) throw new Error(`There is no question ${ask}.`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are of one version, so it is what the question takes
     const value = await answers[ask]!(about as never);
-    tellParent({ kind: 'answer', id, value });
+    await tellParent({ kind: 'answer', id, value });
   } catch (error) {
-    tellParent({ kind: 'refusal', id, reason: reasonOf(error) });
+    await tellParent({ kind: 'refusal', id, reason: reasonOf(error) });
   }
 }
 
-function tellParent(message: ServiceMessage): void {
-  // The parent may be gone by now; then nobody is left to tell.
-  if (process.connected) process.send?.(message, undefined, {}, () => undefined);
+/** Settles once the message is on its way, whether or not the parent is still there to be told. */
+function tellParent(message: ServiceMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, undefined, {}, () => resolve());
+    else resolve();
+  });
 }
 
 function reasonOf(error: unknown): string {
