@@ -1,4 +1,5 @@
 /** `npm start -- --check`: one scripted call per region through the real path, and what it took. */
+import { reasonsOf } from '../origin/reasons.ts';
 import { placeOfRegion } from './place.ts';
 import { scriptedCall, type ScriptedCallResult } from './scripted-call.ts';
 import type { Stack } from './stack.ts';
@@ -72,10 +73,4 @@ function rowOf(name: string, { stages, serverTiming, path }: ScriptedCallResult)
     ].map((ms) => ms.toFixed(0)),
     [steer + roster + mint, forward, answer].map((ms) => ms.toFixed(1)).join(' / '),
   ];
-}
-
-/** The message and those of its causes. */
-function reasonsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${reasonsOf(error.cause)}`;
 }

@@ -2,6 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { reasonsOf } from '../origin/reasons.ts';
 import type { Answers, ParentRequest, ServiceMessage } from '../origin/parent.ts';
 
 /** Milliseconds a service has to get ready, and to end before it is killed. */
@@ -114,7 +115,7 @@ export async function startChild<S extends ServiceType>(
     return { child, ready: await readyOf(forked) };
   } catch (error) {
     await child.close();
-    throw new Error(`${options.name} cannot start: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${options.name} cannot start: ${reasonsOf(error)}`, { cause: error });
   }
 }
 
@@ -140,8 +141,4 @@ function readyOf(process: ChildProcess): Promise<unknown> {
 
 function howOf(code: number | null, signal: NodeJS.Signals | null): string {
   return signal ? `by ${signal}` : `with exit code ${code}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

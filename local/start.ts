@@ -1,5 +1,6 @@
 /** `npm start`: the whole system on this machine, until Ctrl-C; with `--check`, one call per region. */
 import process from 'node:process';
+import { reasonsOf } from '../origin/reasons.ts';
 import { checkStack } from './check.ts';
 import { HELP, OptionsError, parseOptions, type StartOptions } from './options.ts';
 import { startStack, type Stack } from './stack.ts';
@@ -73,6 +74,6 @@ try {
   // libwebrtc's threads would keep the process, and everything has been closed in order by now.
   process.exit(await main());
 } catch (error) {
-  console.error(error instanceof Error ? error.message : error);
+  console.error(reasonsOf(error));
   process.exit(1);
 }

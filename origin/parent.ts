@@ -3,6 +3,7 @@
  * and ends with its parent, so that nothing is ever left behind.
  */
 import process from 'node:process';
+import { reasonsOf } from './reasons.ts';
 
 /** What can be asked of a service, by name. What goes in and comes out must survive JSON. */
 export type Answers = Readonly<Record<string, (about: never) => unknown>>;
@@ -54,7 +55,7 @@ export async function runService(start: () => Promise<Service>): Promise<void> {
   try {
     service = await start();
   } catch (error) {
-    await tellParent({ kind: 'failed', reason: reasonOf(error) });
+    await tellParent({ kind: 'failed', reason: reasonsOf(error) });
     throw error;
   }
   const { answers, ready } = service;
@@ -69,7 +70,7 @@ async function reply(answers: Answers, { id, ask, about }: ParentRequest): Promi
     const value = await answers[ask]!(about as never);
     await tellParent({ kind: 'answer', id, value });
   } catch (error) {
-    await tellParent({ kind: 'refusal', id, reason: reasonOf(error) });
+    await tellParent({ kind: 'refusal', id, reason: reasonsOf(error) });
   }
 }
 
@@ -79,8 +80,4 @@ function tellParent(message: ServiceMessage): Promise<void> {
     if (process.connected) process.send?.(message, undefined, {}, () => resolve());
     else resolve();
   });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
