@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { Message, classes, methods } from 'werift';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-import { liveDtlsObjects } from './dtls.ts';
+import { liveDtlsObjects } from './dtls-context.ts';
 import { libwebrtcClient } from './testing/libwebrtc-client.ts';
 import { openStage, type Stage } from './testing/stage.ts';
 import { until } from './testing/until.ts';

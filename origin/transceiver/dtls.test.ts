@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createCertificate, type Certificate } from './certificate.ts';
-import { DTLS_MTU, DtlsContext, DtlsEndpoint, liveDtlsObjects } from './dtls.ts';
-import type { Fingerprint, SrtpKeys } from './dtls.ts';
+import { DtlsContext, liveDtlsObjects } from './dtls-context.ts';
+import { DTLS_MTU, DtlsEndpoint, type SrtpKeys } from './dtls.ts';
+import type { Fingerprint } from './fingerprint.ts';
 import { until } from './testing/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });

@@ -1,6 +1,6 @@
 /** Whole calls over real UDP: libwebrtc and werift as clients, a relay shim in between. */
 import { expect, test, vi } from 'vitest';
-import { liveDtlsObjects } from './dtls.ts';
+import { liveDtlsObjects } from './dtls-context.ts';
 import { libwebrtcClient } from './testing/libwebrtc-client.ts';
 import { openStage } from './testing/stage.ts';
 import { until } from './testing/until.ts';

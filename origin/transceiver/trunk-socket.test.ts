@@ -4,7 +4,7 @@ import { peerFilter } from './peers.ts';
 import { openStage } from './testing/stage.ts';
 import { echo } from '../backend/echo.ts';
 import { pino } from 'pino';
-import { liveDtlsObjects } from './dtls.ts';
+import { liveDtlsObjects } from './dtls-context.ts';
 import { startTransceiver } from './transceiver.ts';
 
 test('peers are those within the networks, mapped or not', () => {
