@@ -17,7 +17,7 @@ import { FLOW_LIMITS, FlowTable, type FlowLimits } from './flow-table.ts';
 import { FromClient } from './from-client.ts';
 import { FromTrunk } from './from-trunk.ts';
 import type { OpenIo, RelayIo } from './io.ts';
-import { Networks } from './networks.ts';
+import { Networks } from '../networks.ts';
 import { NextHops } from './next-hop.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
 import { UpRouter } from './up-router.ts';

@@ -1,6 +1,6 @@
 /** Who may speak on a trunk. */
 import { parseAddress } from '../../protocol/address.ts';
-import { Networks } from '../relay/networks.ts';
+import { Networks } from '../networks.ts';
 
 /** Most verdicts remembered; a region has far fewer relays. */
 const MAX_REMEMBERED = 1024;
