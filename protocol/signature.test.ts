@@ -188,7 +188,13 @@ describe('a signing key', () => {
     expect(parseSigningKey(`${Buffer.from(KEY).toString('base64')}\n`)).toEqual(KEY);
   });
 
-  test.each(['', 'short', Buffer.alloc(31).toString('base64')])('is not %j', (text) => {
+  test.each([
+    '',
+    'short',
+    Buffer.alloc(31).toString('base64'),
+    `"${Buffer.alloc(32).toString('base64')}"`,
+    `${Buffer.alloc(32).toString('base64')} # staging`,
+  ])('is not %j', (text) => {
     expect(() => parseSigningKey(text)).toThrow('make one with: openssl rand -base64 32');
   });
 });

@@ -64,7 +64,8 @@ export class SignatureError extends Error {
 /** Reads a signing key in base64, at least 32 bytes. @throws Error that says how one is made. */
 export function parseSigningKey(text: string): Uint8Array {
   const key = new Uint8Array(Buffer.from(text, 'base64'));
-  if (key.length < SIGNING_KEY_LENGTH) {
+  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(text.trim());
+  if (!isBase64 || key.length < SIGNING_KEY_LENGTH) {
     throw new Error('A signing key is 32 bytes in base64; make one with: openssl rand -base64 32');
   }
   return key;
