@@ -2,14 +2,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { startChild } from './child.ts';
+import { startChild, type ChildOptions } from './child.ts';
 import type { TestService } from './testing/service.ts';
 
 /** Starting a process takes seconds on a busy machine. */
 vi.setConfig({ testTimeout: 60_000 });
 
-function start(does = 'work') {
+function start(does = 'work', options: Pick<ChildOptions, 'signal' | 'onLine'> = {}) {
   return startChild<TestService>({
+    ...options,
     name: 'service',
     module: new URL('testing/service.ts', import.meta.url),
     env: { SERVICE_DOES: does },
@@ -64,6 +65,34 @@ test('ends a service that does not close', async () => {
   const { child } = await start('hang');
   await child.close();
   expect(isAlive(child.pid)).toBe(false);
+});
+
+test('gives the lines of its standard output, to the last one', async () => {
+  const lines: string[] = [];
+  const { child } = await start('work', { onLine: (line) => lines.push(line) });
+  await child.ask('say', 'one\ntwo');
+  await child.close();
+  expect(lines).toEqual(['one', 'two']);
+});
+
+test('is killed with all that it started when its signal is aborted', async () => {
+  const controller = new AbortController();
+  const { child } = await start('hang', { signal: controller.signal });
+  const grandchild = await child.ask('beget');
+  expect(isAlive(grandchild)).toBe(true);
+  controller.abort();
+  await child.close();
+  await vi.waitFor(() => expect([child.pid, grandchild].filter(isAlive)).toEqual([]), {
+    timeout: 30_000,
+  });
+});
+
+test('is killed before it is ready when its signal is aborted', async () => {
+  const controller = new AbortController();
+  const starting = start('work', { signal: controller.signal });
+  controller.abort();
+  await expect(starting).rejects.toThrow('its process ended by SIGKILL');
+  await expect(start('work', { signal: controller.signal })).rejects.toThrow('broken off');
 });
 
 test('a service ends with its parent, even when that is killed', async () => {

@@ -5,7 +5,7 @@ import type { RegionService } from '../origin/region.ts';
 import { REGION_CONFIG_VARIABLE, type RegionConfigInput } from '../origin/region-config.ts';
 import type { RelayCounters } from '../origin/relay/relay.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
-import { startChild, type Child } from './child.ts';
+import { startChild, type Child, type ChildOptions } from './child.ts';
 
 const MODULE = new URL('../origin/region.ts', import.meta.url);
 
@@ -58,8 +58,12 @@ export class LocalRegion implements RegionHandle {
   }
 
   /** @throws Error with the region's own reason when it cannot start. */
-  static async start(config: RegionConfigInput): Promise<LocalRegion> {
+  static async start(
+    config: RegionConfigInput,
+    options: Pick<ChildOptions, 'signal' | 'onLine'> = {},
+  ): Promise<LocalRegion> {
     const { child, ready } = await startChild<RegionService>({
+      ...options,
       name: config.region,
       module: MODULE,
       env: { [REGION_CONFIG_VARIABLE]: JSON.stringify(config) },

@@ -1,12 +1,13 @@
 /** Every command of README.md does what it says there. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
+import { startStack } from '../local/stack.ts';
+import { descendants, isAlive } from './support/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
@@ -40,6 +41,7 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   'npm run check': async () => expectScript('check'),
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
+  'curl http://localhost:8787/v1/where': proveWhere,
 };
 
 const commands = [...readme.matchAll(/^```sh\n(.*?)^```/gms)]
@@ -74,6 +76,7 @@ async function proveStart(): Promise<void> {
     timeout: PATIENCE,
   });
   const lines = npm.stdout().split('\n');
+  expect(lines).toContain('Starting…');
   for (const service of ['edge', 'us-east-1', 'eu-central-1', 'ap-northeast-1']) {
     expect(lines.filter((line) => line.startsWith(`${service} `))).toHaveLength(1);
   }
@@ -109,6 +112,17 @@ async function proveCheck(): Promise<void> {
   expect(code).toBe(0);
 }
 
+/** Names a region; on another port, for this one may be someone's. */
+async function proveWhere(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const { edge, regions, close } = await startStack();
+  stack.defer(close);
+  const response = await fetch(`${edge}/v1/where`);
+  expect(response.status).toBe(200);
+  const text = await response.text();
+  expect([...regions.keys()].some((name) => text.includes(name))).toBe(true);
+}
+
 function npmStart(args: readonly string[]) {
   // A group of its own stands for the terminal's foreground, and keeps signals from this test.
   const child = spawn('npm', ['start', ...args], { cwd: ROOT, detached: true });
@@ -123,42 +137,6 @@ function npmStart(args: readonly string[]) {
 
 function kill(child: ChildProcess): void {
   if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
-}
-
-/** Process ids of all that came from one, and its own. */
-async function descendants(pid: number): Promise<number[]> {
-  const pairs = existsSync('/proc/self/stat') ? await pairsFromProc() : await pairsFromPs();
-  const family = [pid];
-  for (const parent of family) {
-    for (const [child, of] of pairs) if (of === parent) family.push(child);
-  }
-  return family;
-}
-
-/** Every process id with its parent's; a slim Debian has no ps. */
-async function pairsFromProc(): Promise<[number, number][]> {
-  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  // A process may end between the two reads; then it has no line.
-  const stats = await Promise.all(
-    ids.map((id) => readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')),
-  );
-  return stats.flatMap((stat) => {
-    const match = /^(\d+) \(.*\) \S (\d+) /s.exec(stat);
-    return match ? [[Number(match[1]), Number(match[2])] as [number, number]] : [];
-  });
-}
-
-async function pairsFromPs(): Promise<[number, number][]> {
-  const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=']);
-  return [...stdout.matchAll(/(\d+)\s+(\d+)/g)].map(([, pid, of]) => [Number(pid), Number(of)]);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 async function expectFree(protocol: 'udp' | 'tcp', ports: readonly number[]): Promise<void> {

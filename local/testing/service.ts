@@ -1,4 +1,5 @@
 /** A small service for tests of {@link startChild}; SERVICE_DOES says how it behaves. */
+import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { runService } from '../../origin/parent.ts';
 
@@ -11,6 +12,9 @@ export interface TestService {
 
 function answers() {
   return {
+    say: (text: string) => console.log(text),
+    /** Starts a process that outlives this one, and gives its id. */
+    beget: () => spawn('sleep', ['60']).pid!,
     double: (number: number) => number * 2,
     fail: () => {
       throw new Error('it would not');
