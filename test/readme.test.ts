@@ -115,12 +115,12 @@ async function proveCheck(): Promise<void> {
 /** Names a region; on another port, for this one may be someone's. */
 async function proveWhere(): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  const { edge, regions, close } = await startStack();
-  stack.defer(close);
-  const response = await fetch(`${edge}/v1/where`);
+  const running = await startStack();
+  stack.defer(() => running.close());
+  const response = await fetch(`${running.edge}/v1/where`);
   expect(response.status).toBe(200);
   const text = await response.text();
-  expect([...regions.keys()].some((name) => text.includes(name))).toBe(true);
+  expect([...running.regions.keys()].some((name) => text.includes(name))).toBe(true);
 }
 
 function npmStart(args: readonly string[]) {
