@@ -146,6 +146,25 @@ describe('a check that is not proven gets no answer and leaves no state', () => 
     expect(stage.session(call)?.counters.ice.checks).toBe(1);
   });
 
+  test('sent again from elsewhere', async () => {
+    await using stage = await openStage();
+    await using client = await weriftClient();
+    const { answer, call } = stage.create(client.offer, { ufrag: UFRAG });
+    const password = Buffer.from(/a=ice-pwd:(.*)\r\n/.exec(answer)![1]!);
+    const seal = (message: Message) => message.addMessageIntegrity(password).addFingerprint().bytes;
+    const captured = seal(check());
+    const honest = { ...ATTACKER, port: 4001 };
+    stage.relay.inject(captured, honest);
+    stage.relay.inject(captured, ATTACKER);
+    // A retransmission by the same path is answered, and so is a check of its own.
+    stage.relay.inject(captured, honest);
+    stage.relay.inject(seal(check()), honest);
+    const answers = () => down(stage).filter((it) => it.packet[0]! <= 3);
+    await until(() => answers().length >= 3);
+    expect(answers().map((it) => it.client.port)).toEqual([4001, 4001, 4001]);
+    expect(stage.session(call)?.counters.ice).toMatchObject({ checks: 3, unproven: 1, moves: 0 });
+  });
+
   test('a role conflict is answered with 487, by the client address in its frame', async () => {
     await using stage = await openStage();
     await using client = await weriftClient();
