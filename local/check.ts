@@ -1,4 +1,5 @@
-/** `npm start -- --check`: one scripted call per region through the real path, and what it took. */
+/** `npm start -- --check`: one scripted call per active region through the real path, and what it took. */
+import { reasonsOf } from '../origin/reasons.ts';
 import { placeOfRegion } from './place.ts';
 import { candidateOf } from './region-handle.ts';
 import { scriptedCall, type ScriptedCallResult } from './scripted-call.ts';
@@ -19,11 +20,13 @@ const HEADER = [
   'edge: steer+roster+mint / forward / origin',
 ];
 
-/** True when every region took a call from its own place and gave the tone back. */
+/** True when every active region, and there is one, took a call from its own place and gave the tone back. */
 export async function checkStack(stack: Stack, print: (line: string) => void): Promise<boolean> {
   const rows: string[][] = [];
   const failures: string[] = [];
-  for (const name of stack.regions.keys()) {
+  const names = [...stack.regions.keys()];
+  const active = names.filter((name) => stack.footprint[name]!.state === 'active');
+  for (const name of active) {
     try {
       const result = await checkedCall(stack, name);
       rows.push(rowOf(name, result));
@@ -32,12 +35,18 @@ export async function checkStack(stack: Stack, print: (line: string) => void): P
     }
   }
   if (rows.length > 0) {
-    print(`\nOne call per region, in milliseconds since the offer was sent:\n`);
+    print(`\nOne call per active region, in milliseconds since the offer was sent:\n`);
     print(formatTable([HEADER, ...rows]));
   }
   for (const failure of failures) print(`\nFAILED ${failure}`);
-  const { size } = stack.regions;
-  print(`\n${size - failures.length} of ${size} calls got through.`);
+  for (const name of names.filter((it) => !active.includes(it))) {
+    print(`\n${name} skipped: ${stack.footprint[name]!.state}`);
+  }
+  if (active.length === 0) {
+    print('\nFAILED: no region is active, so no call can be made; set `state: active` in one.');
+    return false;
+  }
+  print(`\n${active.length - failures.length} of ${active.length} calls got through.`);
   return failures.length === 0;
 }
 
@@ -73,10 +82,4 @@ function rowOf(name: string, { stages, serverTiming, path }: ScriptedCallResult)
     ].map((ms) => ms.toFixed(0)),
     [steer + roster + mint, forward, answer].map((ms) => ms.toFixed(1)).join(' / '),
   ];
-}
-
-/** The message and those of its causes. */
-function reasonsOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause === undefined ? error.message : `${error.message}: ${reasonsOf(error.cause)}`;
 }

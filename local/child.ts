@@ -1,12 +1,17 @@
 /** A service in a process of its own, and what its parent may ask of it. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { reasonsOf } from '../origin/reasons.ts';
 import type { Answers, ParentRequest, ServiceMessage } from '../origin/parent.ts';
 
 /** Milliseconds a service has to get ready, and to end before it is killed. */
 const START_TIMEOUT = 30_000;
 const END_TIMEOUT = 5_000;
+
+/** Keeps compiled modules between runs: each service has thousands of them to load. */
+const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
 
 interface Waiting {
   resolve(value: unknown): void;
@@ -18,11 +23,16 @@ export class Child<A extends Answers> {
   readonly #process: ChildProcess;
   readonly #name: string;
   readonly #waiting = new Map<number, Waiting>();
+  readonly #linesRead: Promise<unknown> | undefined;
   #nextId = 0;
 
-  constructor(name: string, process: ChildProcess) {
+  constructor(name: string, process: ChildProcess, onLine?: (line: string) => void) {
     this.#name = name;
     this.#process = process;
+    if (process.stdout && onLine) {
+      const lines = createInterface(process.stdout).on('line', onLine);
+      this.#linesRead = once(lines, 'close');
+    }
     process.on('message', (message: ServiceMessage) => this.#onMessage(message));
     this.onEnd((how) => this.#refuseAll(`its process has ended ${how}`));
   }
@@ -50,14 +60,26 @@ export class Child<A extends Answers> {
     });
   }
 
-  /** Ends it in order; kills it when it takes too long. */
+  /** Ends it in order, with all it has to say; kills it when it takes too long. */
   async close(): Promise<void> {
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const ended = once(this.#process, 'exit');
-    const timer = setTimeout(() => this.#process.kill('SIGKILL'), END_TIMEOUT);
-    this.#process.kill('SIGTERM');
-    await ended;
-    clearTimeout(timer);
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, 'exit');
+      const timer = setTimeout(() => this.kill(), END_TIMEOUT);
+      this.#process.kill('SIGTERM');
+      await ended;
+      clearTimeout(timer);
+    }
+    await this.#linesRead;
+  }
+
+  /** Ends it at once, and with it all that it started. */
+  kill(): void {
+    try {
+      // It leads a group of its own.
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      this.#process.kill('SIGKILL');
+    }
   }
 
   #onMessage(message: ServiceMessage): void {
@@ -86,6 +108,10 @@ export interface ChildOptions {
   readonly module: URL;
   /** Added to this process's own environment. */
   readonly env: Readonly<Record<string, string>>;
+  /** Kills the process when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called with each line of its standard output, which is a log; standard error takes it otherwise. */
+  readonly onLine?: ((line: string) => void) | undefined;
 }
 
 /** What a module says when it is ready, and what it answers to. */
@@ -101,20 +127,22 @@ export interface ServiceType {
 export async function startChild<S extends ServiceType>(
   options: ChildOptions,
 ): Promise<{ child: Child<S['answers']>; ready: S['ready'] }> {
+  if (options.signal?.aborted) throw new Error(`${options.name}: its start was broken off.`);
   const forked = fork(fileURLToPath(options.module), {
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    env: { ...process.env, ...options.env },
-    // Logs are for people to read, and standard output is the parent's own.
-    stdio: ['ignore', 2, 2, 'ipc'],
+    env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...options.env },
+    // Standard output is the parent's own.
+    stdio: ['ignore', options.onLine ? 'pipe' : 2, 2, 'ipc'],
     // A group of its own: Ctrl-C is for the parent, which then ends its services in order.
     detached: true,
   });
-  const child = new Child<S['answers']>(options.name, forked);
+  const child = new Child<S['answers']>(options.name, forked, options.onLine);
+  options.signal?.addEventListener('abort', () => child.kill(), { once: true });
   try {
     return { child, ready: await readyOf(forked) };
   } catch (error) {
     await child.close();
-    throw new Error(`${options.name} cannot start: ${messageOf(error)}`, { cause: error });
+    throw new Error(`${options.name} cannot start: ${reasonsOf(error)}`, { cause: error });
   }
 }
 
@@ -140,8 +168,4 @@ function readyOf(process: ChildProcess): Promise<unknown> {
 
 function howOf(code: number | null, signal: NodeJS.Signals | null): string {
   return signal ? `by ${signal}` : `with exit code ${code}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,6 +8,9 @@ import { LOOPBACK } from './ports.ts';
 const FOOTPRINT_BINDING = 'FOOTPRINT';
 const STEERING_KEY = 'steering';
 
+/** Needs no table, so it can be asked before there is one. The host does not matter. */
+const HEALTH_URL = 'http://localhost/healthz';
+
 export interface Edge {
   /** Base URL without a final slash. */
   readonly url: string;
@@ -49,7 +52,7 @@ export async function startEdge(
     await footprint.put(STEERING_KEY, JSON.stringify(table));
   };
   try {
-    await Promise.race([worker.ready, failureOf(worker.raw)]);
+    await Promise.race([answers(worker), failureOf(worker.raw)]);
     await steer(options.steering);
   } catch (error) {
     await worker.dispose();
@@ -58,11 +61,20 @@ export async function startEdge(
   return { url: `http://localhost:${options.port}`, steer, close: () => worker.dispose() };
 }
 
+/** Settles once the Worker runs: what stands before it is ready sooner, and holds requests. */
+async function answers(worker: Awaited<ReturnType<typeof startWorker>>): Promise<void> {
+  const response = await worker.fetch(HEALTH_URL);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`the Worker answered ${response.status}: ${text}`);
+}
+
 /** Rejects with the first fault; a Worker that cannot be built never gets ready. */
 function failureOf(environment: NodeJS.EventEmitter): Promise<never> {
   return new Promise((_, reject) => {
-    environment.once('error', ({ reason, cause }: { reason: string; cause?: Error }) => {
-      reject(new Error(cause ? `${reason}: ${cause.message}` : reason, { cause }));
-    });
+    const fail = ({ reason, cause }: { reason?: string; cause?: Error }) => {
+      reject(new Error(reason ?? 'the Worker cannot be built', { cause }));
+    };
+    environment.once('error', fail);
+    environment.once('buildFailed', fail);
   });
 }

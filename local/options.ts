@@ -1,33 +1,79 @@
 /** The command line of `npm start`. */
 import { parseArgs } from 'node:util';
 
+/** How much of the regions' logs is shown. */
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
 export interface StartOptions {
   readonly check: boolean;
   readonly help: boolean;
+  /** TCP port of the edge. */
+  readonly port?: number;
+  /** Least level of the JSON logs that are printed; none are without it. */
+  readonly logs?: LogLevel;
 }
 
-export const HELP = `Runs the whole system on this machine: the edge in workerd and three regions.
+/** @param regions Their names, as the region files have them. */
+export function helpText(regions: readonly string[]): string {
+  const count = `${regions.length} ${regions.length === 1 ? 'region' : 'regions'}`;
+  const list = regions.length > 0 ? ` (${regions.join(', ')})` : '';
+  return `Runs the whole system on this machine: the edge in workerd and ${count}${list}.
 
-  npm start               start everything and print the URL to open; Ctrl-C ends it
-  npm start -- --check    start everything, make one call per region, print its timings, end
-  npm start -- --help     print this`;
+  npm start                      start everything and print the URL to open; Ctrl-C ends it
+  npm start -- --check           start everything, call each active region, print the timings, end
+  npm start -- --port PORT       use this TCP port for the edge; without it 8787, or another if taken
+  npm start -- --logs LEVEL      print the regions' logs as JSON on standard error, from this level on:
+                                 ${LOG_LEVELS.join(', ')}
+  npm start -- --help            print this
 
-/** A command line that does not fit; the message says what does. */
+Without --logs, each call has a line here when it starts and when it ends, and warnings go to standard
+error. Nothing is written to files; to keep the logs: npm start -- --logs info 2> region-logs.jsonl`;
+}
+
+/** A command line that does not fit; the message says why. */
 export class OptionsError extends Error {
   override readonly name = 'OptionsError';
 }
 
 /** @throws OptionsError */
 export function parseOptions(args: readonly string[]): StartOptions {
+  const { check = false, help = false, port, logs } = parse(args);
+  return {
+    check,
+    help,
+    ...(port !== undefined && { port: portOf(port) }),
+    ...(logs !== undefined && { logs: levelOf(logs) }),
+  };
+}
+
+function parse(args: readonly string[]) {
   try {
     const { values } = parseArgs({
       args: [...args],
-      options: { check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        check: { type: 'boolean' },
+        help: { type: 'boolean', short: 'h' },
+        port: { type: 'string' },
+        logs: { type: 'string' },
+      },
       allowPositionals: false,
     });
-    return { check: values.check ?? false, help: values.help ?? false };
+    return values;
   } catch (error) {
     const [reason] = error instanceof Error ? error.message.split('. ') : [String(error)];
-    throw new OptionsError(`${reason}.\n\n${HELP}`, { cause: error });
+    throw new OptionsError(`${reason}.`, { cause: error });
   }
+}
+
+function portOf(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (port < 1 || port > 65_535) throw new OptionsError(`--port ${text} is not 1 to 65535.`);
+  return port;
+}
+
+function levelOf(text: string): LogLevel {
+  const level = LOG_LEVELS.find((it) => it === text);
+  if (!level) throw new OptionsError(`--logs ${text} is none of ${LOG_LEVELS.join(', ')}.`);
+  return level;
 }

@@ -1,5 +1,5 @@
 /** Where a local caller claims to be. */
-import type { Region } from '../protocol/footprint.ts';
+import type { Region } from '../protocol/footprint-region.ts';
 
 /** What Cloudflare would say of a client there; text, as `request.cf` has it. */
 export interface Place {

@@ -26,6 +26,9 @@ const LOOPBACK_NETWORKS = ['127.0.0.0/8'];
 export interface PlanOptions {
   readonly footprint: Footprint;
   readonly ports: 'usual' | 'free';
+  /** TCP port the edge must have; chosen like the others unless given. */
+  readonly edgePort?: number | undefined;
+  readonly logLevel: NonNullable<RegionConfigInput['logLevel']>;
   /** How many transceivers a region gets. */
   transceiversOf(region: string): number;
 }
@@ -39,13 +42,16 @@ export interface Plan {
   readonly steering: SteeringTable;
   /** In the order of region ids. */
   readonly regions: readonly RegionConfigInput[];
+  /** By service: for people, which of its documented ports were taken, and what stands in. */
+  readonly moved: Readonly<Record<string, readonly string[]>>;
 }
 
-/** @throws Error when no port is free. */
+/** @throws Error when no port is free, or the edge's cannot be had. */
 export async function planStack(options: PlanOptions): Promise<Plan> {
   const { footprint } = options;
   const names = Object.keys(footprint).toSorted((a, b) => footprint[a]!.id - footprint[b]!.id);
-  const ports = await choosePorts(wishes(names, options));
+  const wished = wishes(names, options);
+  const ports = await choosePorts(wished);
   const at = (key: string): TrunkAddress => ({ address: LOOPBACK, port: ports[key]! });
   const trunks = Object.fromEntries(names.map((name) => [name, [at(`${name} trunk`)]]));
   const routes = clusterRoutes(footprint, trunks);
@@ -82,15 +88,36 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
         id,
         trunk: at(`${name} transceiver ${id}`),
       })),
-      logLevel: 'warn',
+      logLevel: options.logLevel,
     })),
+    moved: movedPorts(wished, ports),
   };
+}
+
+function movedPorts(
+  wished: Readonly<Record<string, PortWish>>,
+  ports: Readonly<Record<string, number>>,
+): Record<string, string[]> {
+  const moved: Record<string, string[]> = {};
+  for (const [key, { wanted }] of Object.entries(wished)) {
+    if (wanted === undefined || ports[key] === wanted) continue;
+    const [service, ...part] = key.split(' ');
+    const port = [...part, 'port'].join(' ');
+    (moved[service!] ??= []).push(`${port} ${wanted} is taken; using ${ports[key]}`);
+  }
+  return moved;
 }
 
 function wishes(names: readonly string[], options: PlanOptions): Record<string, PortWish> {
   const wish = (protocol: PortWish['protocol'], usual: number): PortWish =>
     options.ports === 'usual' ? { protocol, wanted: usual } : { protocol };
-  const all: Record<string, PortWish> = { edge: wish('tcp', USUAL_PORTS.edge) };
+  const { edgePort } = options;
+  const all: Record<string, PortWish> = {
+    edge:
+      edgePort === undefined
+        ? wish('tcp', USUAL_PORTS.edge)
+        : { protocol: 'tcp', wanted: edgePort, required: true },
+  };
   for (const name of names) {
     const base = REGION_STRIDE * (options.footprint[name]!.id - 1);
     all[`${name} relay`] = wish('udp', USUAL_PORTS.relay + base);

@@ -26,6 +26,17 @@ test('gives another one when the wanted port is taken', async () => {
   taken.close();
 });
 
+test('fails when a required port is taken, and names it', async () => {
+  const taken = createSocket('udp4').bind(0, LOOPBACK);
+  await once(taken, 'listening');
+  const wanted = taken.address().port;
+  const relay = { protocol: 'udp', wanted, required: true } as const;
+  await expect(choosePorts({ relay })).rejects.toThrow(`UDP port ${wanted} on 127.0.0.1 is taken`);
+  taken.close();
+  await once(taken, 'close');
+  expect(await choosePorts({ relay })).toEqual({ relay: wanted });
+});
+
 test('never gives one port twice', async () => {
   const wishes = Object.fromEntries(
     Array.from({ length: 50 }, (_, i) => [`p${i}`, { protocol: 'udp', wanted: 29_999 } as const]),

@@ -18,28 +18,36 @@ export interface PortWish {
   readonly protocol: PortProtocol;
   /** Taken when it is free; without one, any free port will do. */
   readonly wanted?: number;
+  /** Another than the wanted one will not do. */
+  readonly required?: boolean;
 }
 
 /**
  * One port per wish, all of them free on loopback a moment ago and no two alike.
  *
- * @throws Error when no port is free.
+ * @throws Error when no port is free, or a required one cannot be had.
  */
 export async function choosePorts(
   wishes: Readonly<Record<string, PortWish>>,
 ): Promise<Record<string, number>> {
   await using held = new AsyncDisposableStack();
   const chosen: Record<string, number> = {};
-  for (const [key, { protocol, wanted }] of Object.entries(wishes)) {
+  for (const [key, { protocol, wanted, required = false }] of Object.entries(wishes)) {
     const hold = async (port: number) => {
       const release = await tryHold(protocol, port);
       if (release) held.defer(release);
       return release !== undefined;
     };
-    chosen[key] =
-      wanted !== undefined && (await hold(wanted)) ? wanted : await holdAnyPort(protocol, hold);
+    if (wanted !== undefined && (await hold(wanted))) chosen[key] = wanted;
+    else if (required) throw new Error(cannotHave(protocol, wanted));
+    else chosen[key] = await holdAnyPort(protocol, hold);
   }
   return chosen;
+}
+
+function cannotHave(protocol: PortProtocol, port: number | undefined): string {
+  const name = `${protocol.toUpperCase()} port ${port} on ${LOOPBACK}`;
+  return `${name} is taken or not allowed; give another one, or end the process that holds it.`;
 }
 
 async function holdAnyPort(

@@ -6,7 +6,7 @@ import { REGION_CONFIG_VARIABLE, type RegionConfigInput } from '../origin/region
 import type { RelayCounters } from '../origin/relay/relay.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import type { RelayAddress } from '../protocol/signature.ts';
-import { startChild, type Child } from './child.ts';
+import { startChild, type Child, type ChildOptions } from './child.ts';
 
 const MODULE = new URL('../origin/region.ts', import.meta.url);
 
@@ -62,8 +62,12 @@ export class LocalRegion implements RegionHandle {
   }
 
   /** @throws Error with the region's own reason when it cannot start. */
-  static async start(config: RegionConfigInput): Promise<LocalRegion> {
+  static async start(
+    config: RegionConfigInput,
+    options: Pick<ChildOptions, 'signal' | 'onLine'> = {},
+  ): Promise<LocalRegion> {
     const { child, ready } = await startChild<RegionService>({
+      ...options,
       name: config.region,
       module: MODULE,
       env: { [REGION_CONFIG_VARIABLE]: JSON.stringify(config) },

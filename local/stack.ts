@@ -5,12 +5,16 @@ import type { Footprint, SteeringTable } from '../protocol/footprint.ts';
 import { startChild } from './child.ts';
 import { edgeEnvironment } from './edge-options.ts';
 import type { EdgeService } from './edge-process.ts';
-import { planStack, type Plan } from './plan.ts';
+import { planStack, type Plan, type PlanOptions } from './plan.ts';
 import { LocalRegion, type RegionHandle } from './region-handle.ts';
+import { openScratch, type Scratch } from './scratch.ts';
+import { edgeLost, regionLost } from './trouble.ts';
 
 export type { RegionHandle } from './region-handle.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** The project's own region files. */
+export const REGIONS_DIR = `${ROOT}regions`;
 const EDGE_MODULE = new URL('edge-process.ts', import.meta.url);
 
 /** Transceivers of a region unless told otherwise. */
@@ -26,8 +30,16 @@ export interface StackOptions {
   readonly transceivers?: Partial<Record<string, number>>;
   /** Folder of region files; the project's own unless given. */
   readonly regionsDir?: string;
+  /** TCP port of the edge; a taken one is an error. Chosen like the others unless given. */
+  readonly edgePort?: number | undefined;
+  /** Least level of what the regions log; `warn` unless given. */
+  readonly logLevel?: PlanOptions['logLevel'] | undefined;
+  /** Kills what has started when it is aborted before the stack is there. */
+  readonly signal?: AbortSignal;
   /** Called once per service when it is ready, with a line for people. */
   readonly onReady?: (line: string) => void;
+  /** Called with each line of JSON that a region logs; standard error takes them otherwise. */
+  readonly onLog?: (line: string) => void;
   /** Called when a service ends by itself, with a line for people. */
   readonly onTrouble?: (line: string) => void;
 }
@@ -52,28 +64,30 @@ export interface Stack {
 /** @throws Error with the reason when any part cannot start; nothing stays behind then. */
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   await using started = new AsyncDisposableStack();
-  const { onReady = ignore, onTrouble = ignore, transceivers = {} } = options;
-  const footprint = await readFootprint(options.regionsDir ?? `${ROOT}regions`);
+  const { onTrouble = ignore, transceivers = {} } = options;
+  const footprint = await readFootprint(options.regionsDir ?? REGIONS_DIR);
   requireKnownRegions(footprint, Object.keys(transceivers));
   const plan = await planStack({
     footprint,
     ports: options.ports ?? 'free',
+    edgePort: options.edgePort,
+    logLevel: options.logLevel ?? 'warn',
     transceiversOf: (name) => transceivers[name] ?? DEFAULT_TRANSCEIVERS,
   });
-
-  const ready = (name: string, what: string) =>
-    onReady(`${name.padEnd(NAME_WIDTH)} ready: ${what}`);
-  const { edge, regions } = await startAll(plan, started);
-  ready('edge', `${edge.url}, the Worker in workerd`);
-  for (const region of regions) {
-    await region.join();
-    ready(region.name, region.describe());
-  }
+  const scratch = await openScratch();
+  started.defer(() => scratch.remove());
+  const { edge, regions } = await startAll({ plan, footprint, options, started, scratch });
 
   let closing = false;
-  for (const service of [edge, ...regions]) {
-    service.onEnd((how) => {
-      if (!closing) onTrouble(`${service.name}: its process has ended ${how}`);
+  const running = new Set(regions.filter(({ transceivers: count }) => count > 0));
+  edge.onEnd((how) => {
+    if (!closing) onTrouble(edgeLost(how));
+  });
+  for (const region of regions) {
+    region.onEnd((how) => {
+      running.delete(region);
+      const left = [...running].map(({ name }) => name);
+      if (!closing) onTrouble(regionLost(region.name, how, footprint, left));
     });
   }
   const stack = started.move();
@@ -92,30 +106,72 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
 }
 
-/** Starts every process at once. When one fails, the others are ended before the failure is thrown. */
-async function startAll(plan: Plan, started: AsyncDisposableStack) {
-  const startingEdge = startEdge(plan);
-  const startingRegions = plan.regions.map((config) => LocalRegion.start(config));
-  const results = await Promise.allSettled([startingEdge, ...startingRegions]);
-  const [edge, ...regions] = results.map((result) => ({
-    close: async () => (result.status === 'fulfilled' ? result.value.close() : undefined),
+interface Start {
+  readonly plan: Plan;
+  readonly footprint: Footprint;
+  readonly options: StackOptions;
+  /** Takes what must be closed at the end. */
+  readonly started: AsyncDisposableStack;
+  readonly scratch: Scratch;
+}
+
+/** Starts every process at once. When one fails, the others are killed before the failure is thrown. */
+async function startAll({ plan, footprint, options, started, scratch }: Start) {
+  const { onReady = ignore, onLog } = options;
+  const starting = new AbortController();
+  const { signal } = starting;
+  const abort = () => starting.abort(new Error('The start was broken off.'));
+  options.signal?.addEventListener('abort', abort);
+  if (options.signal?.aborted) abort();
+  signal.throwIfAborted();
+
+  const ready = (name: string, what: string) => {
+    const { state = 'active' } = footprint[name] ?? {};
+    const notes = [what, ...(plan.moved[name] ?? [])];
+    if (state !== 'active') notes.push(`${state}, so it gets no new calls`);
+    onReady(`${name.padEnd(NAME_WIDTH)} ready: ${notes.join('; ')}`);
+  };
+  const startingEdge = startEdge(plan, scratch, signal).then((edge) => {
+    ready(edge.name, `${edge.url}, the Worker in workerd`);
+    return edge;
+  });
+  const startingRegions = plan.regions.map(async (config) => {
+    const region = await LocalRegion.start(config, { signal, onLine: onLog });
+    ready(region.name, region.describe());
+    return region;
+  });
+  const joining = startingRegions.map(async (region) => {
+    await startingEdge;
+    await (await region).join();
+  });
+  const services = [startingEdge, ...startingRegions];
+  for (const part of [...services, ...joining]) part.catch((error) => starting.abort(error));
+  await Promise.allSettled([...services, ...joining]);
+  options.signal?.removeEventListener('abort', abort);
+
+  const [edge, ...regions] = services.map((service) => ({
+    close: () => service.then((it) => it.close()).catch(ignore),
   }));
   started.defer(() => edge!.close());
   // Regions go before the edge does, so that they leave its roster in order.
   started.defer(async () => void (await Promise.all(regions.map((region) => region.close()))));
+  signal.throwIfAborted();
   return { edge: await startingEdge, regions: await Promise.all(startingRegions) };
 }
 
-async function startEdge(plan: Plan) {
+async function startEdge(plan: Plan, scratch: Scratch, signal: AbortSignal) {
+  const options = edgeEnvironment({
+    configPath: `${ROOT}wrangler.toml`,
+    port: plan.edgePort,
+    secrets: { ROUTING_KEYS: plan.routingKeys, SIGNING_KEY: plan.signingKey },
+    steering: plan.steering,
+  });
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',
     module: EDGE_MODULE,
-    env: edgeEnvironment({
-      configPath: `${ROOT}wrangler.toml`,
-      port: plan.edgePort,
-      secrets: { ROUTING_KEYS: plan.routingKeys, SIGNING_KEY: plan.signingKey },
-      steering: plan.steering,
-    }),
+    // Workerd's files go where they are removed even after this process was killed.
+    env: { ...options, TMPDIR: scratch.path },
+    signal,
   });
   return {
     name: 'edge',

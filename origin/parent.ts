@@ -3,6 +3,7 @@
  * and ends with its parent, so that nothing is ever left behind.
  */
 import process from 'node:process';
+import { reasonsOf } from './reasons.ts';
 
 /** What can be asked of a service, by name. What goes in and comes out must survive JSON. */
 export type Answers = Readonly<Record<string, (about: never) => unknown>>;
@@ -54,12 +55,12 @@ export async function runService(start: () => Promise<Service>): Promise<void> {
   try {
     service = await start();
   } catch (error) {
-    tellParent({ kind: 'failed', reason: reasonOf(error) });
+    await tellParent({ kind: 'failed', reason: reasonsOf(error) });
     throw error;
   }
   const { answers, ready } = service;
   if (hasParent()) process.on('message', (request: ParentRequest) => void reply(answers, request));
-  tellParent({ kind: 'ready', value: ready });
+  await tellParent({ kind: 'ready', value: ready });
 }
 
 async function reply(answers: Answers, { id, ask, about }: ParentRequest): Promise<void> {
@@ -67,17 +68,16 @@ async function reply(answers: Answers, { id, ask, about }: ParentRequest): Promi
     if (!Object.hasOwn(answers, ask)) throw new Error(`There is no question ${ask}.`);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are of one version, so it is what the question takes
     const value = await answers[ask]!(about as never);
-    tellParent({ kind: 'answer', id, value });
+    await tellParent({ kind: 'answer', id, value });
   } catch (error) {
-    tellParent({ kind: 'refusal', id, reason: reasonOf(error) });
+    await tellParent({ kind: 'refusal', id, reason: reasonsOf(error) });
   }
 }
 
-function tellParent(message: ServiceMessage): void {
-  // The parent may be gone by now; then nobody is left to tell.
-  if (process.connected) process.send?.(message, undefined, {}, () => undefined);
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Settles once the message is on its way, whether or not the parent is still there to be told. */
+function tellParent(message: ServiceMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, undefined, {}, () => resolve());
+    else resolve();
+  });
 }

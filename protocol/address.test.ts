@@ -19,6 +19,8 @@ describe('addresses', () => {
     ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
     ['::', '::'],
     ['fe80::1%eth0', 'fe80::1'],
+    ['fe80::1%br-0', 'fe80::1'],
+    ['fe80::1%eth0.100', 'fe80::1'],
   ])('%s is written as %s', (text, shortest) => {
     expect(formatAddress(parseAddress(text))).toBe(shortest);
   });
@@ -32,6 +34,8 @@ describe('addresses', () => {
     '0x7f.0.0.1',
     '1.2.3.256',
     '1.2.3.4/8',
+    '1.2.3.4%eth0',
+    '%eth0',
     ':::',
   ])('%j is no address', (text) => {
     expect(() => parseAddress(text)).toThrow(`${JSON.stringify(text)} is not an IPv4 or IPv6`);

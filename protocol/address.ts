@@ -8,11 +8,13 @@ export const ADDRESS_LENGTH = 16;
  * @throws Error when `text` is neither.
  */
 export function parseAddress(text: string): Uint8Array {
+  // A zone means nothing off this machine, and an interface's name may be one the library refuses.
+  const bare = text.includes(':') ? text.split('%', 1)[0]! : text;
   // The library alone would read `1` and `010.0.0.1` too, as the C library once did.
-  if (!ipaddr.IPv6.isValid(text) && !ipaddr.IPv4.isValidFourPartDecimal(text)) {
+  if (!ipaddr.IPv6.isValid(bare) && !ipaddr.IPv4.isValidFourPartDecimal(bare)) {
     throw new Error(`${JSON.stringify(text)} is not an IPv4 or IPv6 address`);
   }
-  const address = ipaddr.parse(text);
+  const address = ipaddr.parse(bare);
   const v6 = address instanceof ipaddr.IPv4 ? address.toIPv4MappedAddress() : address;
   return Uint8Array.from(v6.toByteArray());
 }

@@ -1,3 +1,4 @@
+import * as fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import {
@@ -39,8 +40,12 @@ const endpoints = (host: string): RegionEndpoints => ({
 
 /** The faults of the two regions when the American file has this change. */
 function faultsOf(change: object, name = 'us-east-1'): readonly string[] {
+  return faultsIn({ 'eu-central-1': { ...EU, failover: [] }, [name]: { ...US, ...change } });
+}
+
+function faultsIn(files: Readonly<Record<string, unknown>>): readonly string[] {
   try {
-    checkFootprint({ 'eu-central-1': { ...EU, failover: [] }, [name]: { ...US, ...change } });
+    checkFootprint(files);
   } catch (error) {
     if (error instanceof FootprintError) return error.faults;
     throw error;
@@ -54,7 +59,6 @@ describe('region files', () => {
   });
 
   test.each([
-    [{ id: 2 }, 'id 2 is taken by eu-central-1'],
     [{ id: 0 }, 'id: Invalid value: Expected >=1 but received 0'],
     [{ id: 65_536 }, 'id: Invalid value: Expected <=65535 but received 65536'],
     [{ id: '9' }, 'id: Invalid type: Expected number but received "9"'],
@@ -70,13 +74,14 @@ describe('region files', () => {
       { geo: { ...EU.geo, countries: ['de'] } },
       'geo.countries.0: give a country by its two capital letters, as DE',
     ],
-    [{ cidr: '10.2.0.0/16' }, 'cidr 10.2.0.0/16 is taken by eu-central-1'],
     [{ cidr: '10.9.0.0/20' }, 'cidr: give an IPv4 /16, as 10.1.0.0/16'],
     [{ cidr: '300.9.0.0/16' }, 'cidr 300.9.0.0/16 is not an IPv4 network'],
     [{ cidr: '010.2.0.0/16' }, 'cidr 010.2.0.0/16 is not an IPv4 network'],
     [{ azs: ['us-east-1a'] }, 'azs: Invalid length: Expected >=2 but received 1'],
     [{ azs: ['us-east-1a', 'us-west-1b'] }, 'us-west-1b is not a zone of us-east-1'],
     [{ azs: ['us-east-1a', 'us-east-1a'] }, 'azs has us-east-1a twice'],
+    [{ geo: { ...US.geo, countries: ['BR', 'BR'] } }, 'geo.countries has BR twice'],
+    [{ geo: { ...US.geo, continents: ['SA', 'SA'] } }, 'geo.continents has SA twice'],
     [{ failover: ['us-east-1'] }, 'failover names the region itself'],
     [{ failover: ['sa-east-1'] }, 'failover names sa-east-1, which has no file'],
     [{ failover: ['eu-central-1', 'eu-central-1'] }, 'failover has eu-central-1 twice'],
@@ -92,6 +97,78 @@ describe('region files', () => {
     ],
   ])('%j: %s', (change, fault) => {
     expect(faultsOf(change)).toEqual([`regions/us-east-1.yaml: ${fault}`]);
+  });
+
+  const both = 'regions/eu-central-1.yaml and regions/us-east-1.yaml both have';
+
+  test.each([
+    [{ id: 2 }, 'id 2'],
+    [{ cidr: '10.2.0.0/16' }, 'cidr 10.2.0.0/16'],
+    [{ geo: { ...US.geo, countries: ['BR', 'DE'] } }, 'country DE'],
+    [{ geo: { ...US.geo, continents: ['SA', 'AF'] } }, 'continent AF'],
+  ])('%j: neither of two files is blamed for what both have', (change, claim) => {
+    const geo = { ...EU.geo, countries: ['FR', 'DE'], continents: ['EU', 'AF'] };
+    const eu = { ...EU, geo, failover: [] };
+    expect(faultsIn({ 'eu-central-1': eu, 'us-east-1': { ...US, ...change } })).toEqual([
+      `${both} ${claim}`,
+    ]);
+  });
+
+  test('name all the files that have the same', () => {
+    const other = { ...EU, id: 3, cidr: '10.3.0.0/16', azs: ['eu-west-1a', 'eu-west-1b'] };
+    expect(faultsIn({ ...FILES, 'eu-west-1': { ...other, id: 9 } })).toEqual([
+      'regions/us-east-1.yaml and regions/eu-west-1.yaml both have id 9',
+    ]);
+    const files = { ...FILES, 'eu-central-1': { ...EU, id: 9 }, 'eu-west-1': { ...other, id: 9 } };
+    expect(faultsIn(files)).toEqual([
+      'regions/us-east-1.yaml, regions/eu-central-1.yaml, and regions/eu-west-1.yaml all have id 9',
+    ]);
+  });
+
+  test('have every fault told that can be, whatever else is wrong in them', () => {
+    const change = {
+      id: 2,
+      state: 'gone',
+      cidr: 'x',
+      azs: ['us-west-1b'],
+      geo: { latitude: 150, countries: ['de', 'BR', 'BR'] },
+      failover: ['Frankfurt', 'us-east-1', 'sa-east-1'],
+      relay: { min: 9, max: 8, instance_type: 'large' },
+      transceiver: { min: -1, max: 0 },
+    };
+    const all = faultsOf(change).join('\n');
+    for (const fault of [
+      'us-east-1.yaml: state: ',
+      'us-east-1.yaml: cidr: give an IPv4 /16',
+      'us-east-1.yaml: azs: Invalid length',
+      'us-east-1.yaml: us-west-1b is not a zone of us-east-1',
+      'us-east-1.yaml: geo.latitude: ',
+      'us-east-1.yaml: geo.longitude: the field is missing',
+      'us-east-1.yaml: geo.countries.0: give a country by its two capital letters',
+      'us-east-1.yaml: geo.countries has BR twice',
+      'us-east-1.yaml: failover.0: give the name of a region',
+      'us-east-1.yaml: failover names the region itself',
+      'us-east-1.yaml: failover names sa-east-1, which has no file',
+      'us-east-1.yaml: relay.instance_type: ',
+      'us-east-1.yaml: relay.min exceeds relay.max',
+      'us-east-1.yaml: transceiver.instance_type: the field is missing',
+      'us-east-1.yaml: transceiver.min: ',
+      `${both} id 2`,
+    ]) {
+      expect(all).toContain(fault);
+    }
+    expect(all.split('\n')).toHaveLength(16);
+  });
+
+  test('of any shape are told as faults, and nothing else is thrown', () => {
+    const field = fc.option(fc.constantFrom(...Object.keys(US)), { nil: 'x' });
+    const change = fc.dictionary(field, fc.anything());
+    fc.assert(
+      fc.property(change, fc.anything(), (changes, other) => {
+        const files = { 'us-east-1': { ...US, ...changes }, 'eu-central-1': other };
+        expect(faultsIn(files).every((fault) => fault.startsWith('regions/'))).toBe(true);
+      }),
+    );
   });
 
   test('are named for their region', () => {
@@ -116,6 +193,11 @@ describe('region files', () => {
     expect(() => checkFootprint({})).toThrow('regions/: there is no region file');
   });
 });
+
+const tableCluster = () =>
+  steeringTable(checkFootprint({ 'us-east-1': { ...US, failover: [] } }), {
+    'us-east-1': endpoints('us'),
+  }).clusters[0]!;
 
 describe('the steering table', () => {
   const footprint = checkFootprint(FILES);
@@ -165,6 +247,10 @@ describe('the steering table', () => {
     ['another version', { version: 2 }],
     ['no cluster', { clusters: [] }],
     ['an unknown field', { default: 1 }],
+    [
+      'more relays than a region may have',
+      { clusters: [{ ...tableCluster(), relays: Array(9).fill(endpoints('us').relays[0]) }] },
+    ],
   ])('with %s is refused', (_, change) => {
     const table = steeringTable(checkFootprint(FILES), {
       'us-east-1': endpoints('us'),

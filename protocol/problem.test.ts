@@ -19,6 +19,11 @@ describe('problems', () => {
     expect(await response.json()).toEqual(problem('no-capacity', 'full'));
   });
 
+  test('ask for a bearer token where one is missing', () => {
+    const response = problemResponse('unauthorized', 'x');
+    expect(response.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
   test('keep their content type, however the caller spells his own', () => {
     const response = problemResponse('internal', 'x', { 'Content-Type': 'text/html' });
     expect(response.headers.get('content-type')).toBe('application/problem+json');

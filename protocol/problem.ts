@@ -44,5 +44,7 @@ export function problemResponse(
   const body = problem(name, detail);
   const all = new Headers(headers);
   all.set('content-type', PROBLEM_CONTENT_TYPE);
+  // RFC 9110 §15.5.2: a 401 says how to do better.
+  if (body.status === 401) all.set('www-authenticate', 'Bearer');
   return new Response(JSON.stringify(body), { status: body.status, headers: all });
 }

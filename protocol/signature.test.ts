@@ -1,6 +1,7 @@
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
+  MAX_REGION_RELAYS,
   CLOCK_TOLERANCE,
   ForwardSchema,
   parseSigningKey,
@@ -118,6 +119,10 @@ describe('refused is', () => {
     ['a call that is no call', { ...END, call: '../etc' }],
     ['a transceiver that does not fit', { ...END, transceiver: 65_536 }],
     ['no relay', { ...CREATE, relays: [] }],
+    [
+      'more relays than two regions have',
+      { ...CREATE, relays: Array(2 * MAX_REGION_RELAYS + 1).fill(CREATE.relays[0]) },
+    ],
     ['a relay by name', { ...CREATE, relays: [{ ...CREATE, address: 'host' }] }],
   ])('a token with %s', async (_, claims) => {
     const token = await handMade((made) => made, claims);
@@ -188,7 +193,13 @@ describe('a signing key', () => {
     expect(parseSigningKey(`${Buffer.from(KEY).toString('base64')}\n`)).toEqual(KEY);
   });
 
-  test.each(['', 'short', Buffer.alloc(31).toString('base64')])('is not %j', (text) => {
+  test.each([
+    '',
+    'short',
+    Buffer.alloc(31).toString('base64'),
+    `"${Buffer.alloc(32).toString('base64')}"`,
+    `${Buffer.alloc(32).toString('base64')} # staging`,
+  ])('is not %j', (text) => {
     expect(() => parseSigningKey(text)).toThrow('make one with: openssl rand -base64 32');
   });
 });

@@ -15,6 +15,9 @@ export const SIGNING_KEY_LENGTH = 32;
 
 const ALGORITHM = 'HS256';
 
+/** Most relays of a region; an answer names those of two at most. */
+export const MAX_REGION_RELAYS = 8;
+
 /** A relay address as a client sees it, an ICE host candidate. */
 export const RelayAddressSchema = v.strictObject({
   address: v.pipe(v.string(), v.ip()),
@@ -40,7 +43,7 @@ export const ForwardSchema = v.variant('op', [
     /** Milliseconds since the Unix epoch, when the ufrag expires and the session must end. */
     expiresAt: v.number(),
     /** The candidates of the answer, all of them. */
-    relays: v.pipe(v.array(RelayAddressSchema), v.minLength(1), v.maxLength(8)),
+    relays: v.pipe(v.array(RelayAddressSchema), v.minLength(1), v.maxLength(2 * MAX_REGION_RELAYS)),
   }),
   v.strictObject({
     op: v.literal('end'),
@@ -64,7 +67,8 @@ export class SignatureError extends Error {
 /** Reads a signing key in base64, at least 32 bytes. @throws Error that says how one is made. */
 export function parseSigningKey(text: string): Uint8Array {
   const key = new Uint8Array(Buffer.from(text, 'base64'));
-  if (key.length < SIGNING_KEY_LENGTH) {
+  const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(text.trim());
+  if (!isBase64 || key.length < SIGNING_KEY_LENGTH) {
     throw new Error('A signing key is 32 bytes in base64; make one with: openssl rand -base64 32');
   }
   return key;

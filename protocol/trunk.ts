@@ -5,7 +5,7 @@
  * `kind u8 | listener u8 | length u16 | client address 16 B | proxy address 16 B | client port u16 |
  * proxy port u16 | payload`
  *
- * Addresses are IPv6 or v4-mapped; `length` counts the payload, 1 to 65495 bytes. `proxy` is the trunk
+ * Addresses are IPv6 or v4-mapped; `length` counts the payload, at least 1 byte. `proxy` is the trunk
  * address of the relay that holds the client, `listener` names the socket of that relay the client
  * sent to, so a reply that repeats the header needs no state to find its way back. The fields after
  * the length are those of Cloudflare's Simple Proxy Protocol.

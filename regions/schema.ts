@@ -5,7 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { format, resolveConfig } from 'prettier';
-import { RegionSchema } from '../protocol/footprint.ts';
+import { RegionSchema } from '../protocol/footprint-region.ts';
 
 export const SCHEMA_FILE = new URL('region.schema.json', import.meta.url);
 

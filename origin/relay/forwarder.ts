@@ -13,7 +13,7 @@ import { FlowTable } from './flow-table.ts';
 import { FromClient } from './from-client.ts';
 import { FromTrunk } from './from-trunk.ts';
 import type { PacketSink } from './io.ts';
-import { Networks } from './networks.ts';
+import { Networks } from '../networks.ts';
 import { NextHops, type Hop } from './next-hop.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
 import { HeldPackets, type AskForFlows } from './recovery/held-packets.ts';

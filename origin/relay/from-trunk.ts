@@ -16,7 +16,7 @@ import {
 import { sameAddress } from './bytes.ts';
 import { FROM_TRUNK, TO_CLIENTS, TO_TRUNK, type Counters, type DropReason } from './counters.ts';
 import type { PacketSink } from './io.ts';
-import type { Networks } from './networks.ts';
+import type { Networks } from '../networks.ts';
 import type { Hop } from './next-hop.ts';
 import type { PacketBatch } from './packet-batch.ts';
 import type { UpRouter } from './up-router.ts';

@@ -1,61 +1,24 @@
 /** DTLS 1.2 (RFC 6347) with the SRTP extension (RFC 5764), one endpoint per session, by OpenSSL. */
-import type { Certificate } from './certificate.ts';
+import { countDtlsObject, type DtlsContext } from './dtls-context.ts';
 import { wantedRecords } from './dtls-records.ts';
+import { DIGESTS, type Fingerprint } from './fingerprint.ts';
 import { openSsl, type OpenSsl, type Pointer } from './openssl.ts';
 
 /** Bytes of the largest handshake datagram: VPNs and tunnels take their share of the path's MTU. */
 export const DTLS_MTU = 1160;
 
-/** The SRTP protection profiles offered, best first, by OpenSSL's names. */
-const SRTP_PROFILES = 'SRTP_AEAD_AES_128_GCM:SRTP_AES128_CM_SHA1_80';
-const CIPHERS = 'ECDHE+AESGCM:ECDHE+CHACHA20';
 const EXPORTER_LABEL = 'EXTRACTOR-dtls_srtp';
 
-/** Bytes of certificates taken from a peer; a self-signed one has under a thousand. */
-const MAX_PEER_CERTIFICATES = 16_384;
-
-// Numbers from OpenSSL's ssl.h, dtls1.h and evp.h.
+// Numbers from OpenSSL's ssl.h and dtls1.h.
 const SSL_ERROR_SSL = 1;
 const SSL_ERROR_WANT_READ = 2;
 const SSL_ERROR_ZERO_RETURN = 6;
-const SSL_VERIFY_PEER_OR_FAIL = 3;
 const SSL_CTRL_SET_MTU = 17;
-const SSL_CTRL_SET_SESS_CACHE_MODE = 44;
-const SSL_CTRL_SET_MAX_CERT_LIST = 51;
 const DTLS_CTRL_GET_TIMEOUT = 73;
 const DTLS_CTRL_HANDLE_TIMEOUT = 74;
-const SSL_CTRL_SET_MIN_PROTO_VERSION = 123;
-const SSL_CTRL_SET_MAX_PROTO_VERSION = 124;
-const DTLS1_2_VERSION = 0xfefd;
-const OPTIONS = [
-  1 << 12, // SSL_OP_NO_QUERY_MTU
-  1 << 14, // SSL_OP_NO_TICKET
-  1 << 22, // SSL_OP_CIPHER_SERVER_PREFERENCE
-  1 << 30, // SSL_OP_NO_RENEGOTIATION
-].reduce((all, option) => all | option);
-const EVP_PKEY_EC = 408;
 
 /** Holds one record or datagram between OpenSSL and the copy made of it. */
 const scratch = Buffer.alloc(16_384);
-
-/** Hashes good enough to prove a certificate, by their names in SDP (RFC 8122 §5). */
-const DIGESTS = {
-  'sha-256': { name: 'EVP_sha256', length: 32 },
-  'sha-384': { name: 'EVP_sha384', length: 48 },
-  'sha-512': { name: 'EVP_sha512', length: 64 },
-} as const;
-export type FingerprintHash = keyof typeof DIGESTS;
-
-export const isFingerprintHash = (name: string): name is FingerprintHash =>
-  Object.hasOwn(DIGESTS, name);
-
-/** Bytes of a hash's output. */
-export const fingerprintLength = (hash: FingerprintHash): number => DIGESTS[hash].length;
-
-export interface Fingerprint {
-  readonly hash: FingerprintHash;
-  readonly digest: Uint8Array;
-}
 
 /** What the handshake agreed on for SRTP (RFC 5764 §4.2). */
 export interface SrtpKeys {
@@ -76,59 +39,6 @@ export interface DtlsEvents {
   data(message: Buffer): void;
   /** Over by the peer's close_notify or a failure; called at most once and never after close(). */
   closed(reason: string): void;
-}
-
-let live = 0;
-
-/** Native contexts and endpoints that are not freed yet. */
-export const liveDtlsObjects = (): number => live;
-
-/** What all endpoints of a process share: the certificate and the rules. */
-export class DtlsContext {
-  readonly #ssl: OpenSsl = openSsl();
-  readonly #pointer: Pointer;
-  #open = true;
-
-  /** @throws Error when OpenSSL is not there or refuses the certificate. */
-  constructor(certificate: Certificate) {
-    const ssl = this.#ssl;
-    const it = ssl.pointer('SSL_CTX_new', ssl.pointer('DTLS_method'));
-    this.#pointer = it;
-    live++;
-    const must = (done: boolean, what: string) => {
-      if (done) return;
-      const errors = ssl.takeErrors();
-      this.close();
-      throw new Error(`OpenSSL refused ${what}: ${errors}`);
-    };
-    for (const bound of [SSL_CTRL_SET_MIN_PROTO_VERSION, SSL_CTRL_SET_MAX_PROTO_VERSION]) {
-      must(ssl.call('SSL_CTX_ctrl', it, bound, DTLS1_2_VERSION, null) === 1, 'DTLS 1.2');
-    }
-    must(ssl.call('SSL_CTX_set_cipher_list', it, CIPHERS) === 1, 'the ciphers');
-    must(ssl.call('SSL_CTX_set_tlsext_use_srtp', it, SRTP_PROFILES) === 0, 'the SRTP profiles');
-    const { der, privateKey } = certificate;
-    must(
-      ssl.call('SSL_CTX_use_certificate_ASN1', it, der.length, der) === 1 &&
-        ssl.call('SSL_CTX_use_PrivateKey_ASN1', EVP_PKEY_EC, it, privateKey, privateKey.length) ===
-          1,
-      'the certificate',
-    );
-    ssl.call('SSL_CTX_set_verify', it, SSL_VERIFY_PEER_OR_FAIL, ssl.acceptAnyCertificate);
-    ssl.call('SSL_CTX_ctrl', it, SSL_CTRL_SET_SESS_CACHE_MODE, 0, null);
-    ssl.call('SSL_CTX_ctrl', it, SSL_CTRL_SET_MAX_CERT_LIST, MAX_PEER_CERTIFICATES, null);
-    ssl.call('SSL_CTX_set_options', it, OPTIONS);
-  }
-
-  newSsl(): Pointer {
-    return this.#ssl.pointer('SSL_new', this.#pointer);
-  }
-
-  close(): void {
-    if (!this.#open) return;
-    this.#open = false;
-    live--;
-    this.#ssl.call('SSL_CTX_free', this.#pointer);
-  }
 }
 
 export class DtlsEndpoint {
@@ -157,7 +67,7 @@ export class DtlsEndpoint {
     this.#events = events;
     const ssl = this.#openssl;
     this.#ssl = context.newSsl();
-    live++;
+    countDtlsObject(1);
     this.#in = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
     this.#out = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
     ssl.call('SSL_set_bio', this.#ssl, this.#in, this.#out);
@@ -197,6 +107,8 @@ export class DtlsEndpoint {
   }
 
   #advance(): void {
+    // SSL_get_error reads the thread's error queue, in which others may have left something.
+    this.#openssl.call('ERR_clear_error');
     if (this.#state === 'handshake') this.#handshake();
     if (this.#state === 'connected') this.#read();
   }
@@ -330,7 +242,7 @@ export class DtlsEndpoint {
     this.#state = 'closed';
     this.#openssl.call('SSL_free', this.#ssl!);
     this.#ssl = undefined;
-    live--;
+    countDtlsObject(-1);
     this.#openssl.call('ERR_clear_error');
   }
 }

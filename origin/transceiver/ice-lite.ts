@@ -1,10 +1,12 @@
 /**
  * An ICE-lite agent (RFC 8445 §2.5): it answers checks and never sends one. The client nominates; we
  * answer to where its last valid packet came from, so a client whose relay or NAT changes just moves.
+ * The paths it does not use are kept alive, for it to fall back to.
  */
 import { randomBytes } from 'node:crypto';
 import { Message, classes, methods, parseMessage } from 'werift';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
+import { isSoundStun } from './stun-guard.ts';
 import type { Path, PathOwner, TrunkSocket } from './trunk-socket.ts';
 
 /** Milliseconds without a valid check after which the client's consent has ended (RFC 7675 §5.1). */
@@ -13,8 +15,14 @@ export const CONSENT_TIMEOUT = 30_000;
 /** Most paths of one session; each network of a client times each relay address makes one. */
 export const MAX_PATHS = 16;
 
+/** Checks remembered of a session, against replay: hours of them at a browser's pace. */
+const MAX_REMEMBERED_CHECKS = 4_096;
+
 /** Milliseconds of silence after which a selected path yields to one where checks arrive. */
 const SILENCE = 3_000;
+
+/** Milliseconds between two keepalives on a path (RFC 8445 §11 asks for no less). */
+export const KEEPALIVE = 15_000;
 
 const PASSWORD_BYTES = 24;
 const ICE_CHARS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
@@ -27,7 +35,7 @@ export function newPassword(): string {
 
 export interface IceCounters {
   checks: number;
-  /** Checks that no valid MESSAGE-INTEGRITY and FINGERPRINT proved. */
+  /** Checks that no valid MESSAGE-INTEGRITY and FINGERPRINT proved, or that were sent again from elsewhere. */
   unproven: number;
   roleConflicts: number;
   /** How often media moved to another path. */
@@ -42,9 +50,12 @@ export class IceLite {
   readonly #owner: PathOwner;
   readonly #onFirstPath: () => void;
   readonly #paths = new Map<string, Path>();
+  /** Paths of checks by what their transaction ids begin with, oldest first. */
+  readonly #checkPaths = new Map<number, string>();
   #selected: Path | undefined;
   #lastCheck: number;
   #lastOnSelected = 0;
+  #lastKeepalive = performance.now();
 
   /** @param onFirstPath Called once, when the first check is proven and packets can be sent. */
   constructor(
@@ -76,7 +87,7 @@ export class IceLite {
   /** Answers a check when it is proven; an unproven one leaves no trace but a count. */
   onCheck(packet: Buffer, path: Path): void {
     const check = this.#prove(packet);
-    if (!check) {
+    if (!check || this.#isReplay(check, path)) {
       this.counters.unproven++;
       return;
     }
@@ -112,6 +123,24 @@ export class IceLite {
     this.#select(path);
   }
 
+  /**
+   * libwebrtc checks pairs it does not use no more, and after 30 s of silence forgets them, and with
+   * them what it could fall back to. To be called about every second; sends only to the address that
+   * consents to our packets.
+   */
+  keepSpares(): void {
+    const now = performance.now();
+    if (now - this.#lastKeepalive < KEEPALIVE) return;
+    this.#lastKeepalive = now;
+    const selected = this.#selected;
+    const { bytes } = new Message(methods.BINDING, classes.INDICATION).addFingerprint();
+    for (const path of this.#paths.values()) {
+      if (path !== selected && path.client.address === selected?.client.address) {
+        this.#socket.send(path, bytes);
+      }
+    }
+  }
+
   send(packet: Uint8Array): void {
     if (this.#selected) this.#socket.send(this.#selected, packet);
   }
@@ -125,13 +154,28 @@ export class IceLite {
 
   /** Only what stands before MESSAGE-INTEGRITY is proven, so nothing but FINGERPRINT may follow it. */
   #prove(packet: Buffer): Message | undefined {
-    const check = parseMessage(packet, this.#key);
+    const check = isSoundStun(packet) ? parseMessage(packet, this.#key) : undefined;
     const keys = check?.attributesKeys ?? [];
     const after = keys.slice(keys.indexOf('MESSAGE-INTEGRITY') + 1);
     const isSealed =
       after.at(-1) === 'FINGERPRINT' &&
       (after.length === 1 || (after.length === 2 && after[0] === 'MESSAGE-INTEGRITY-SHA256'));
     return isSealed ? check : undefined;
+  }
+
+  /** True for a check that came by another path before: whoever sees one could take over by sending it. */
+  #isReplay(check: Message, path: Path): boolean {
+    const id = check.transactionId.readUIntBE(0, 6);
+    const before = this.#checkPaths.get(id);
+    if (before !== undefined) return before !== path.key;
+    if (this.#checkPaths.size >= MAX_REMEMBERED_CHECKS) {
+      for (const oldest of this.#checkPaths.keys()) {
+        this.#checkPaths.delete(oldest);
+        break;
+      }
+    }
+    this.#checkPaths.set(id, path.key);
+    return false;
   }
 
   #reply(check: Message, messageClass: classes): Message {
@@ -166,10 +210,8 @@ export class IceLite {
 
   #considerPath(path: Path, nominated: boolean): void {
     const selected = this.#selected;
-    const sameClient =
-      selected?.client.address === path.client.address && selected.client.port === path.client.port;
     const silent = performance.now() - this.#lastOnSelected > SILENCE;
-    if (!selected || path === selected || nominated || sameClient || silent) this.#select(path);
+    if (!selected || path === selected || nominated || silent) this.#select(path);
   }
 
   #select(path: Path): void {

@@ -1,7 +1,7 @@
 /** What a transceiver needs of a client's offer (RFC 8829, RFC 9429), read and judged. */
 import type { AudioCodec } from '../backend/backend.ts';
 import type { ProblemName } from '../../protocol/problem.ts';
-import { fingerprintLength, isFingerprintHash, type Fingerprint } from './dtls.ts';
+import { fingerprintLength, isFingerprintHash, type Fingerprint } from './fingerprint.ts';
 import { SdpError, attribute, attributes, hasAttribute, parseSdp } from './sdp.ts';
 import type { Sdp, SdpMedia } from './sdp.ts';
 

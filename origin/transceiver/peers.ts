@@ -1,8 +1,8 @@
 /** Who may speak on a trunk. */
 import { parseAddress } from '../../protocol/address.ts';
-import { Networks } from '../relay/networks.ts';
+import { Networks } from '../networks.ts';
 
-/** Most verdicts remembered; a region has far fewer relays. */
+/** Most peers remembered; a region has far fewer relays. */
 const MAX_REMEMBERED = 1024;
 
 /**
@@ -17,7 +17,8 @@ export function peerFilter(cidrs: readonly string[]): (address: string) => boole
     let verdict = remembered.get(address);
     if (verdict === undefined) {
       verdict = networks.has(parseAddress(address));
-      if (remembered.size < MAX_REMEMBERED) remembered.set(address, verdict);
+      // Strangers are many and must not crowd peers out.
+      if (verdict && remembered.size < MAX_REMEMBERED) remembered.set(address, verdict);
     }
     return verdict;
   };

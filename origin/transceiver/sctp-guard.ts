@@ -10,8 +10,11 @@ const PARAMETER_HEADER_LENGTH = 4;
 /** Bytes of the largest SCTP packet that a datagram carries. */
 const MAX_PACKET = 9_000;
 
-/** TSNs a client may be ahead of what we have, in either direction; a window of 1 MiB needs fewer. */
-export const MAX_TSN_AHEAD = 8_192;
+/** TSNs that DATA may be ahead of what is missing; werift sorts them all for each packet. */
+export const MAX_TSN_AHEAD = 1_024;
+
+/** Farthest TSN from the acknowledged one that a gap block may name. */
+const MAX_GAP_END = 8_192;
 
 /** Chunk types (RFC 9260 §3.2, RFC 6525, RFC 3758). */
 export const DATA = 0;
@@ -107,7 +110,7 @@ function isSoundSack(chunk: Buffer, { localTsn }: SctpPosition): boolean {
   for (let i = 0; i < gaps; i++) {
     const start = chunk.readUInt16BE(16 + 4 * i);
     const end = chunk.readUInt16BE(18 + 4 * i);
-    if (start <= last || end < start || end > MAX_TSN_AHEAD) return false;
+    if (start <= last || end < start || end > MAX_GAP_END) return false;
     last = end;
   }
   return true;

@@ -89,7 +89,7 @@ export class DataChannels {
       this.counters.refused++;
       return;
     }
-    this.#attempt(this.#sctp.handleData(packet).then(() => this.#checkHeld(packet)));
+    this.#attempt(this.#sctp.handleData(packet).then(() => this.#afterPacket(packet)));
   }
 
   /** Sends on the open channel of that label; counts what cannot be sent. */
@@ -148,8 +148,21 @@ export class DataChannels {
     this.#attempt(internals.dataChannelFlush());
   }
 
+  /** Werift stops at the first gap between the TSNs of whole messages and would wait for another packet. */
+  #drain(stream: number): void {
+    const inbound = this.#sctp.inboundStreams[stream];
+    if (!inbound) return;
+    for (let before = 0; inbound.reassembly.length !== before;) {
+      before = inbound.reassembly.length;
+      for (const message of inbound.popMessages()) {
+        this.#sctp.advertisedRwnd += message[2].length;
+        this.#sctp.receive(...message);
+      }
+    }
+  }
+
   /** Werift holds incomplete messages without bound; the window it announces only asks. */
-  #checkHeld(packet: Buffer): void {
+  #afterPacket(packet: Buffer): void {
     const touched = new Set<number>();
     for (let at = 12; at + 8 < packet.length;) {
       const length = packet.readUInt16BE(at + 2);
@@ -158,6 +171,7 @@ export class DataChannels {
       at += length + (-length & 3);
     }
     for (const stream of touched) {
+      this.#drain(stream);
       const held = this.#sctp.inboundStreams[stream]?.reassembly.length ?? 0;
       this.#heldChunks += held - (this.#held.get(stream) ?? 0);
       if (held > 0) this.#held.set(stream, held);

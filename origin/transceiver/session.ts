@@ -5,7 +5,8 @@ import type { TrunkAddress } from '../../protocol/footprint.ts';
 import type { RelayAddress } from '../../protocol/signature.ts';
 import { writeAnswer } from './answer.ts';
 import { AudioSender } from './audio.ts';
-import { DtlsEndpoint, type DtlsContext, type SrtpKeys } from './dtls.ts';
+import type { DtlsContext } from './dtls-context.ts';
+import { DtlsEndpoint, type SrtpKeys } from './dtls.ts';
 import { IceLite, newPassword, type IceCounters } from './ice-lite.ts';
 import type { Offer } from './offer.ts';
 import { DataChannels, type DataCounters } from './sctp.ts';
@@ -138,13 +139,18 @@ export class Session implements PathOwner {
     else this.#onRtp(packet, path, source);
   }
 
-  /** Ends what has run out of time, and reports on the audio sent. To be called about every second. */
+  /**
+   * Ends what has run out of time, reports on the audio sent, and keeps spare paths. To be called about
+   * every second.
+   */
   tick(): void {
     const age = performance.now() - this.#createdAt;
     if (this.#state !== 'connected' && age > SETUP_TIMEOUT) this.end('setup took too long');
     else if (Date.now() >= this.#parts.request.expiresAt) this.end('the session has expired');
     else if (!this.#ice.hasConsent()) this.end('the client is gone: no checks came');
-    else if (this.#state === 'connected' && this.#srtp) {
+    else if (this.#state === 'connected') {
+      this.#ice.keepSpares();
+      if (!this.#srtp) return;
       const report = this.#audio?.report(this.#srtp);
       if (!report) return;
       this.#ice.send(report);
@@ -155,7 +161,8 @@ export class Session implements PathOwner {
   /** Says goodbye to the client where there is one, and frees everything. */
   end(reason: string): void {
     if (this.#state === 'ended') return;
-    this.#parts.log.info({ reason, ...this.dump() }, 'session ended');
+    const duration = performance.now() - this.#createdAt;
+    this.#parts.log.info({ reason, duration, ...this.dump() }, 'session ended');
     this.#state = 'ended';
     this.#data?.close();
     this.#dtls.close();

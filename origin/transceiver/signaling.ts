@@ -46,7 +46,8 @@ export function signalingApp({ verifier, transceivers, log }: SignalingOptions):
       return problemResponse('conflict', `Transceiver ${claims.transceiver} is not here.`);
     }
     const { answer, etag } = transceiver.create(claims, offer);
-    log.debug({ requestId: claims.requestId, call: claims.call }, 'session created');
+    const { requestId, call } = claims;
+    log.info({ requestId, call, transceiver: transceiver.id }, 'session created');
     return c.body(answer, 201, {
       'content-type': 'application/sdp',
       etag,

@@ -5,7 +5,7 @@ import type { Backend } from '../backend/backend.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import type { TransceiverReport } from '../../protocol/roster.ts';
 import { createCertificate, type Certificate } from './certificate.ts';
-import { DtlsContext } from './dtls.ts';
+import { DtlsContext } from './dtls-context.ts';
 import { parseOffer } from './offer.ts';
 import { Session, type SessionDump, type SessionRequest } from './session.ts';
 import { TrunkSocket, type TrunkCounters } from './trunk-socket.ts';

@@ -172,7 +172,8 @@ export class TrunkSocket {
   }
 
   #onDatagram(datagram: Buffer, source: RemoteInfo): void {
-    if (!this.#isPeer(source.address)) return this.#drop('not-a-peer');
+    // Nothing can be sent back to port 0.
+    if (source.port === 0 || !this.#isPeer(source.address)) return this.#drop('not-a-peer');
     for (let at = 0, next; at < datagram.length; at = next) {
       next = trunkFrameEnd(datagram, at, datagram.length);
       if (next < 0) return this.#drop('not-a-frame');

@@ -1,13 +1,20 @@
 /** What we reach in werift beyond its types, all of it in one place: look here when its version changes. */
 import type { RTCDataChannel, RTCDtlsTransport, RTCSctpTransport, SrtpSession } from 'werift';
 
+/** One stream's chunks that do not make a message yet. */
+interface InboundStream {
+  readonly reassembly: readonly unknown[];
+  popMessages(): Iterable<[stream: number, protocol: number, data: Buffer]>;
+}
+
 export interface SctpInternals {
   handleData(packet: Buffer): Promise<void>;
   readonly lastReceivedTsn: number | undefined;
   readonly localTsn: number;
   readonly localVerificationTag: number;
-  readonly advertisedRwnd: number;
-  readonly inboundStreams: Record<number, { readonly reassembly: readonly unknown[] } | undefined>;
+  advertisedRwnd: number;
+  readonly inboundStreams: Record<number, InboundStream | undefined>;
+  receive(stream: number, protocol: number, data: Buffer): void;
   /** Seconds. */
   rto: number;
 }

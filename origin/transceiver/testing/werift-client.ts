@@ -13,6 +13,7 @@ import {
 const OPUS = { mimeType: 'audio/opus', clockRate: 48_000, channels: 2, payloadType: 111 };
 const ECDSA_SHA256 = { hash: 4, signature: 3 } as const;
 const SECP256R1 = 23;
+const RECORDS_OF_HANDSHAKE = 64;
 
 export interface WeriftClient extends AsyncDisposable {
   readonly connection: RTCPeerConnection;
@@ -51,7 +52,14 @@ export async function weriftClient(options: { certificate?: RTCCertificate } = {
     offer: connection.localDescription!.sdp,
     messages,
     audio,
-    take: (answer) => connection.setRemoteDescription({ type: 'answer', sdp: answer }),
+    async take(answer) {
+      const [transport] = connection.dtlsTransports;
+      transport?.onStateChange.subscribe((state) => {
+        // Werift counts records anew after its Finished, and a replay window drops what repeats.
+        if (state === 'connected') transport.dtls!.dtls.recordSequenceNumber = RECORDS_OF_HANDSHAKE;
+      });
+      await connection.setRemoteDescription({ type: 'answer', sdp: answer });
+    },
     speak(payload) {
       const at = { sequenceNumber: ++sequenceNumber, timestamp: 960 * sequenceNumber };
       const header = new RtpHeader({ ...at, payloadType: OPUS.payloadType, ssrc: 1234 });

@@ -1,6 +1,6 @@
 /** A set of IP networks, asked for every packet of the trunk. */
 import ipaddr from 'ipaddr.js';
-import { ADDRESS_LENGTH, parseAddress } from '../../protocol/address.ts';
+import { ADDRESS_LENGTH, parseAddress } from '../protocol/address.ts';
 
 const IPV4_MAPPED_BITS = 96;
 

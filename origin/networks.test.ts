@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { formatAddress, isMappedIPv4, parseAddress } from '../../protocol/address.ts';
+import { formatAddress, isMappedIPv4, parseAddress } from '../protocol/address.ts';
 import { Networks } from './networks.ts';
 
 test.each([

@@ -1,0 +1,143 @@
+/**
+ * What holds between the fields of a region file, and between files. Every rule looks only at fields
+ * that are good by themselves, so that one fault does not hide another.
+ */
+import ipaddr from 'ipaddr.js';
+import * as v from 'valibot';
+import {
+  ContinentSchema,
+  CountSchema,
+  CountrySchema,
+  RegionNameSchema,
+  RegionSchema,
+} from './footprint-region.ts';
+
+const FieldsSchema = v.record(v.string(), v.unknown());
+const POOLS = ['relay', 'transceiver'] as const;
+
+interface Pool {
+  readonly min: number | undefined;
+  readonly max: number | undefined;
+}
+
+/** The good fields of a file; of a list, its good items. */
+interface GoodFields extends Readonly<Record<(typeof POOLS)[number], Pool>> {
+  readonly id: number | undefined;
+  readonly cidr: string | undefined;
+  readonly azs: readonly string[];
+  readonly countries: readonly string[];
+  readonly continents: readonly string[];
+  readonly failover: readonly string[];
+}
+
+/** The file of a region, as faults name it. */
+export function fileOf(region: string): string {
+  return `regions/${region}.yaml`;
+}
+
+/**
+ * @param files Parsed region files by region name, of any shape.
+ * @returns Every break of a rule, with its file or files.
+ */
+export function ruleFaults(files: Readonly<Record<string, unknown>>): string[] {
+  const regions = Object.entries(files).map(([name, file]) => [name, goodFields(file)] as const);
+  return [
+    ...regions.flatMap(([name, fields]) => {
+      const faults = [...ownFaults(name, fields), ...failoverFaults(name, fields, files)];
+      return faults.map((fault) => `${fileOf(name)}: ${fault}`);
+    }),
+    ...sharedFaults(regions),
+  ];
+}
+
+function goodFields(file: unknown): GoodFields {
+  const { entries } = RegionSchema;
+  const fields = fieldsOf(file);
+  const geo = fieldsOf(fields.geo);
+  return {
+    id: good(entries.id, fields.id),
+    cidr: good(entries.cidr, fields.cidr),
+    azs: goodItems(v.string(), fields.azs),
+    countries: goodItems(CountrySchema, geo.countries),
+    continents: goodItems(ContinentSchema, geo.continents),
+    failover: goodItems(RegionNameSchema, fields.failover),
+    relay: poolOf(fields.relay),
+    transceiver: poolOf(fields.transceiver),
+  };
+}
+
+function poolOf(value: unknown): Pool {
+  const { min, max } = fieldsOf(value);
+  return { min: good(CountSchema, min), max: good(CountSchema, max) };
+}
+
+function ownFaults(name: string, fields: GoodFields): string[] {
+  const { cidr, azs, countries, continents } = fields;
+  const isNetwork = cidr === undefined || ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr);
+  return [
+    ...(isNetwork ? [] : [`cidr ${cidr} is not an IPv4 network`]),
+    ...repeated('azs', azs),
+    ...azs
+      .filter((zone) => !zone.startsWith(name))
+      .map((zone) => `${zone} is not a zone of ${name}`),
+    ...repeated('geo.countries', countries),
+    ...repeated('geo.continents', continents),
+    ...POOLS.filter((pool) => (fields[pool].min ?? 0) > (fields[pool].max ?? Infinity)).map(
+      (pool) => `${pool}.min exceeds ${pool}.max`,
+    ),
+  ];
+}
+
+function failoverFaults(
+  name: string,
+  { failover }: GoodFields,
+  files: Readonly<Record<string, unknown>>,
+): string[] {
+  const unknown = failover.filter((other) => other !== name && !Object.hasOwn(files, other));
+  return [
+    ...repeated('failover', failover),
+    ...(failover.includes(name) ? ['failover names the region itself'] : []),
+    ...unknown.map((other) => `failover names ${other}, which has no file`),
+  ];
+}
+
+/** A claim that two regions make would be served by one of them alone. */
+function sharedFaults(regions: readonly (readonly [string, GoodFields])[]): string[] {
+  const claims = new Map<string, string[]>();
+  for (const [name, fields] of regions) {
+    for (const claim of claimsOf(fields)) {
+      claims.set(claim, [...(claims.get(claim) ?? []), fileOf(name)]);
+    }
+  }
+  const list = new Intl.ListFormat('en');
+  return [...claims]
+    .filter(([, by]) => by.length > 1)
+    .map(([claim, by]) => `${list.format(by)} ${by.length === 2 ? 'both' : 'all'} have ${claim}`);
+}
+
+function claimsOf({ id, cidr, countries, continents }: GoodFields): Set<string> {
+  return new Set([
+    ...(id === undefined ? [] : [`id ${id}`]),
+    ...(cidr === undefined ? [] : [`cidr ${cidr}`]),
+    ...countries.map((country) => `country ${country}`),
+    ...continents.map((continent) => `continent ${continent}`),
+  ]);
+}
+
+function repeated(field: string, items: readonly string[]): string[] {
+  const twice = new Set(items.filter((item, at) => items.indexOf(item) !== at));
+  return [...twice].map((item) => `${field} has ${item} twice`);
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return good(FieldsSchema, value) ?? {};
+}
+
+function good<S extends v.GenericSchema>(schema: S, value: unknown): v.InferOutput<S> | undefined {
+  const result = v.safeParse(schema, value);
+  return result.success ? result.output : undefined;
+}
+
+function goodItems(schema: v.GenericSchema<string>, value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => v.is(schema, item)) : [];
+}

@@ -1,0 +1,146 @@
+/** Every command of README.md does what it says there. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { choosePorts } from '../local/ports.ts';
+import { startStack } from '../local/stack.ts';
+import { descendants, isAlive } from './support/processes.ts';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const EXACT_VERSION = /^\d+\.\d+\.\d+(-[\w.]+)?$/;
+
+/** Milliseconds until what is awaited counts as never coming. */
+const PATIENCE = 90_000;
+
+interface Package {
+  readonly scripts: Record<string, string>;
+  readonly dependencies: Record<string, string>;
+  readonly devDependencies: Record<string, string>;
+}
+
+const readme = await readFile(`${ROOT}README.md`, 'utf8');
+const manifest: Package = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
+
+/** What proves each command; the ones that cannot run inside a test say why. */
+const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
+  // This very test runs out of what the command installed; a second install would shake its ground.
+  'npm install': async () => {
+    const lock = JSON.parse(await readFile(`${ROOT}package-lock.json`, 'utf8'));
+    const { dependencies, devDependencies } = manifest;
+    expect(lock.packages['']).toMatchObject({ dependencies, devDependencies });
+    for (const version of Object.values({ ...dependencies, ...devDependencies })) {
+      expect(version).toMatch(EXACT_VERSION);
+    }
+  },
+  // It is what runs this test.
+  'npm test': async () => expectScript('test'),
+  // The checks are no tests; the continuous integration runs them beside these.
+  'npm run check': async () => expectScript('check'),
+  'npm start': proveStart,
+  'npm start -- --check': proveCheck,
+  'curl http://localhost:8787/v1/where': proveWhere,
+};
+
+const commands = [...readme.matchAll(/^```sh\n(.*?)^```/gms)]
+  .flatMap(([, block]) => block!.trim().split(/\n|&&/))
+  .map((command) => command.trim());
+
+describe('the README', () => {
+  test('has no command that is not proven here, and the other way round', () => {
+    expect([...new Set(commands)].toSorted()).toEqual(Object.keys(PROOFS).toSorted());
+  });
+
+  test.each(Object.entries(PROOFS))('%s', async (_command, prove) => {
+    await expect(prove()).resolves.toBeUndefined();
+  });
+});
+
+/** The script is there, and every tool it names is installed. */
+function expectScript(name: string): void {
+  const script = manifest.scripts[name];
+  expect(script).toBeDefined();
+  for (const step of script!.split('&&').map((text) => text.trim())) {
+    const [tool, run, inner] = step.split(' ');
+    if (tool === 'npm' && run === 'run') expectScript(inner!);
+    else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
+  }
+}
+
+/** Ready, serving the page, and after Ctrl-C all of it gone. */
+async function proveStart(): Promise<void> {
+  const npm = npmStart([]);
+  await vi.waitFor(() => expect(npm.stdout()).toContain('Ctrl-C ends everything'), {
+    timeout: PATIENCE,
+  });
+  const lines = npm.stdout().split('\n');
+  expect(lines).toContain('Starting…');
+  for (const service of ['edge', 'us-east-1', 'eu-central-1', 'ap-northeast-1']) {
+    expect(lines.filter((line) => line.startsWith(`${service} `))).toHaveLength(1);
+  }
+  const url = /Open (\S+) /.exec(npm.stdout())![1]!;
+  const page = await fetch(url);
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toContain('text/html');
+  expect(await page.text()).toContain('Talk');
+
+  const family = await descendants(npm.process.pid!);
+  expect(family.length).toBeGreaterThanOrEqual(5);
+  // As a terminal does it: to the whole group in the foreground.
+  process.kill(-npm.process.pid!, 'SIGINT');
+  expect(await npm.ended).toBe(0);
+  expect(npm.stderr()).toBe('');
+  await vi.waitFor(() => expect(family.filter(isAlive)).toEqual([]), { timeout: PATIENCE });
+  const udp = [...npm.stdout().matchAll(/:(\d+)\/udp/g)].map(([, port]) => Number(port));
+  const tcp = [...npm.stdout().matchAll(/http:\/\/[\w.]+:(\d+)/g)].map(([, port]) => Number(port));
+  expect([udp.length, new Set(tcp).size]).toEqual([3, 4]);
+  await expectFree('udp', udp);
+  await expectFree('tcp', tcp);
+}
+
+/** One row of timings per region. */
+async function proveCheck(): Promise<void> {
+  const npm = npmStart(['--', '--check']);
+  const code = await npm.ended;
+  expect(npm.stderr()).toBe('');
+  expect(npm.stdout()).toContain('3 of 3 calls got through.');
+  const rows = /^region .*\n((?:.+\n)+)/m.exec(npm.stdout())![1]!.trimEnd().split('\n');
+  const names = rows.map((row) => row.split(' ')[0]);
+  expect(names).toEqual(['us-east-1', 'eu-central-1', 'ap-northeast-1']);
+  expect(code).toBe(0);
+}
+
+/** Names a region; on another port, for this one may be someone's. */
+async function proveWhere(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const running = await startStack();
+  stack.defer(() => running.close());
+  const response = await fetch(`${running.edge}/v1/where`);
+  expect(response.status).toBe(200);
+  const text = await response.text();
+  expect([...running.regions.keys()].some((name) => text.includes(name))).toBe(true);
+}
+
+function npmStart(args: readonly string[]) {
+  // A group of its own stands for the terminal's foreground, and keeps signals from this test.
+  const child = spawn('npm', ['start', ...args], { cwd: ROOT, detached: true });
+  onTestFinished(() => kill(child));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  const ended = once(child, 'exit').then(([code]) => code as unknown);
+  return { process: child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+function kill(child: ChildProcess): void {
+  if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
+}
+
+async function expectFree(protocol: 'udp' | 'tcp', ports: readonly number[]): Promise<void> {
+  for (const wanted of ports) {
+    expect(await choosePorts({ port: { protocol, wanted } })).toEqual({ port: wanted });
+  }
+}
