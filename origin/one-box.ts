@@ -1,6 +1,4 @@
 /** A whole region in one process: a relay, transceivers, their signaling and their roster links. */
-import { createServer, type Server } from 'node:http';
-import { getRequestListener } from '@hono/node-server';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TrunkAddress } from '../protocol/footprint.ts';
@@ -8,6 +6,7 @@ import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey, SignatureVerifier } from '../protocol/signature.ts';
 import { echo } from './backend/echo.ts';
 import { MemoryDirectory } from './directory.ts';
+import { serveHttp } from './http-server.ts';
 import type { RegionConfig } from './region-config.ts';
 import { startRelay, type Relay, type TcpAddresses } from './relay/relay.ts';
 import type { RelayCounters } from './relay/counters.ts';
@@ -69,15 +68,14 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
     transceivers,
     log: log.child({ tier: 'signaling', cluster: config.cluster }),
   });
-  const server = createServer(getRequestListener(app.fetch));
-  await listen(server, config.signaling);
-  opened.defer(() => closeServer(server));
+  const server = await serveHttp(app.fetch, config.signaling, 'signaling');
+  opened.defer(() => server.close());
 
   const addresses = {
     listeners: relay.listeners,
     trunk: relay.trunk,
     tcp: relay.tcp,
-    signaling: { address: config.signaling.address, port: portOf(server) },
+    signaling: server.address,
   };
   const stack = opened.move();
 
@@ -139,27 +137,4 @@ function joinRoster(config: RegionConfig, transceiver: Transceiver, log: Logger)
 
 async function closeAll(links: readonly RosterLink[]): Promise<void> {
   await Promise.all(links.map((link) => link.close()));
-}
-
-async function listen(server: Server, { address, port }: TrunkAddress): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', (error: NodeJS.ErrnoException) => {
-    const taken = error.code === 'EADDRINUSE';
-    const advice = 'give another signaling port, or end the process that holds this one';
-    reject(taken ? new Error(`TCP ${address}:${port} is taken; ${advice}.`) : error);
-  });
-  server.listen(port, address, resolve);
-  await promise;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
-  return address.port;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
-  await closed;
 }

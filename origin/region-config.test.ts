@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  parseRegionConfig,
-  readRegionConfig,
-  RegionConfigError,
-  type RegionConfigInput,
-} from './region-config.ts';
+import { ConfigError } from './config.ts';
+import { parseRegionConfig, readRegionConfig, type RegionConfigInput } from './region-config.ts';
 
 const ROUTING_KEY = Buffer.alloc(16, 7).toString('base64');
 const SIGNING_KEY = Buffer.alloc(32, 8).toString('base64');
@@ -32,7 +28,7 @@ function faultOf(change: Record<string, unknown>): string {
   try {
     parseRegionConfig(JSON.stringify({ ...CONFIG, ...change }));
   } catch (error) {
-    if (error instanceof RegionConfigError) return error.message;
+    if (error instanceof ConfigError) return error.message;
     throw error;
   }
   return 'no fault';
@@ -79,7 +75,7 @@ describe('a region configuration', () => {
   test('never shows a key in an error', () => {
     const notText = faultOf({ routingKeys: [ROUTING_KEY], signingKey: { key: SIGNING_KEY } });
     expect(notText).toContain('routingKeys');
-    expect(() => parseRegionConfig(`{"signingKey":"${SIGNING_KEY}`)).toThrow(RegionConfigError);
+    expect(() => parseRegionConfig(`{"signingKey":"${SIGNING_KEY}`)).toThrow(ConfigError);
     for (const text of [notText, faultOf({ routingKeys: `AA:${ROUTING_KEY}` })]) {
       expect(text).not.toContain(ROUTING_KEY);
       expect(text).not.toContain(SIGNING_KEY);
@@ -89,7 +85,7 @@ describe('a region configuration', () => {
   test('gives one kind of error whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
-        expect(() => parseRegionConfig(text)).toThrow(RegionConfigError);
+        expect(() => parseRegionConfig(text)).toThrow(ConfigError);
       }),
     );
   });

@@ -4,9 +4,10 @@
  */
 import process from 'node:process';
 import { pino } from 'pino';
+import { ConfigError } from './config.ts';
 import { startOneBox, type OneBox, type RegionAddresses } from './one-box.ts';
 import { hasParent, runService } from './parent.ts';
-import { readRegionConfig, RegionConfigError } from './region-config.ts';
+import { readRegionConfig } from './region-config.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
@@ -48,7 +49,7 @@ try {
     return { ready: box.addresses, answers: answersOf(box), close: () => box.close() };
   });
 } catch (error) {
-  if (!(error instanceof RegionConfigError)) die(error, 'the region cannot start');
+  if (!(error instanceof ConfigError)) die(error, 'the region cannot start');
   console.error(error.message);
   process.exitCode = EXIT_USAGE;
   process.disconnect?.();

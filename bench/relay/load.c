@@ -30,7 +30,7 @@
 #define LATENCIES 20000000
 
 static int flows = 1000, payload = 172, join = 0, burst = 1, raw = 0;
-static double rate = 0, seconds = 4, warm = 1, flood = 0;
+static double rate = 0, seconds = 4, warm = 2, flood = 0;
 static char mode = 'u';
 
 static int *clients, *flooders, sink, poller;

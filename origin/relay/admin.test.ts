@@ -25,14 +25,13 @@ async function openAdmin(state: RelayState = 'ready') {
 }
 
 test('a relay is healthy whatever its state, and ready only when clients should come', async () => {
-  const { app, life } = await openAdmin('starting');
+  const { app, life } = await openAdmin('draining');
   const statuses = async (): Promise<number[]> =>
     Promise.all(['/healthz', '/readyz'].map(async (path) => (await app.request(path)).status));
   expect(await statuses()).toEqual([200, 503]);
   life.state = 'ready';
   expect(await statuses()).toEqual([200, 200]);
   life.state = 'draining';
-  expect(await statuses()).toEqual([200, 503]);
   expect(await (await app.request('/readyz')).json()).toEqual({ status: 'draining' });
 });
 

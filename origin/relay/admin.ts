@@ -13,19 +13,19 @@ import type { Relay } from './relay.ts';
 const DUMP_FLOWS = 100;
 export const MAX_DUMP_FLOWS = 1_000;
 
-/** `ready` is only said of one that new clients should come to. */
-export type RelayState = 'starting' | 'ready' | 'draining';
+/** Until it can forward, a relay does not answer at all. */
+export type RelayState = 'ready' | 'draining';
 
 export interface AdminOptions {
   readonly relay: Relay;
-  state(): RelayState;
+  readonly state: () => RelayState;
   /** Shown as it is; must be without secrets. */
   readonly config: object;
 }
 
 /**
  * - `GET /healthz`: 200 as long as the process serves.
- * - `GET /readyz`: 200, or 503 while it starts or drains. It does not depend on anything outside.
+ * - `GET /readyz`: 200, or 503 while it drains. It does not depend on anything outside.
  * - `GET /metrics`: for Prometheus.
  * - `GET /dump?client=ADDRESS&flows=COUNT`: configuration, counters, and the newest flows, or those of one
  *   client; 400 when what is asked makes no sense.

@@ -16,14 +16,14 @@ async function openCall() {
 test('a drain ends when no packet has come for a while', async () => {
   const { relay } = await openCall();
   const { signal } = new AbortController();
-  const counters = relay.counters.bind(relay);
+  const counters = () => relay.counters();
   expect(await drained({ time: LONG, quiet: 200, counters, signal })).toBe('no packets come');
 });
 
 test('a drain goes on as long as packets come, until its time is up', async () => {
   const { relay, send } = await openCall();
   const { signal } = new AbortController();
-  const counters = relay.counters.bind(relay);
+  const counters = () => relay.counters();
   const stream = setInterval(() => send(RTP), 5);
   try {
     const before = relay.counters().toTrunk.packets;
@@ -37,7 +37,7 @@ test('a drain goes on as long as packets come, until its time is up', async () =
 test('packets that are dropped keep no drain going', async () => {
   const { relay, send } = await openCall();
   const { signal } = new AbortController();
-  const counters = relay.counters.bind(relay);
+  const counters = () => relay.counters();
   const noise = setInterval(() => send(Buffer.of(70)), 5);
   try {
     expect(await drained({ time: LONG, quiet: 300, counters, signal })).toBe('no packets come');
@@ -49,7 +49,7 @@ test('packets that are dropped keep no drain going', async () => {
 test('a drain ends at once when told so', async () => {
   const { relay } = await openCall();
   const abort = new AbortController();
-  const counters = relay.counters.bind(relay);
+  const counters = () => relay.counters();
   const end = drained({ time: LONG, quiet: LONG, counters, signal: abort.signal });
   abort.abort();
   expect(await end).toBe('told to end at once');

@@ -13,7 +13,7 @@ const POLL = 50;
 export interface DrainOptions {
   readonly time: number;
   readonly quiet: number;
-  counters(): Pick<RelayCounters, 'toTrunk' | 'toClients'>;
+  readonly counters: () => Pick<RelayCounters, 'toTrunk' | 'toClients'>;
   /** Ends the drain at once. */
   readonly signal: AbortSignal;
 }

@@ -50,6 +50,8 @@ export interface RelayIo extends PacketSink {
   readonly trunk: TrunkAddress;
   /** Begins to receive; the batch is the callee's until it returns. To be called once. */
   start(onBatch: (batch: PacketBatch) => void): void;
+  /** Takes no new connections; those there are go on. */
+  retire?(): void;
   /** Sending afterwards does nothing. */
   close(): Promise<void>;
 }
@@ -58,6 +60,11 @@ export interface IoOptions {
   /** At most {@link MAX_LISTENERS}. Port 0 takes a free one. */
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
+  /**
+   * Whether to open the addresses beside another process of this user that has them, whose place this
+   * one is to take; otherwise an address in use is an error. Only the batched back end and TCP can.
+   */
+  readonly beside?: boolean | undefined;
   /**
    * Largest trunk datagram that frames are joined into, in bytes of UDP payload: {@link TRUNK_MTU}, or
    * up to 8972 where every path of the trunk carries jumbo frames.

@@ -10,6 +10,7 @@ import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
 import { bindError } from './bind-error.ts';
 import type { Counters } from './counters.ts';
 import { openDgramIo } from './dgram-io.ts';
+import { hasBatchedCalls } from './libc.ts';
 import { requireListeners, type IoOptions, type OpenIo, type RelayIo } from './io.ts';
 import { MAX_CLIENT_PACKET, type PacketBatch } from './packet-batch.ts';
 import { PacketCollector } from './packet-collector.ts';
@@ -30,7 +31,7 @@ async function openTcpIo(
 ): Promise<RelayIo> {
   requireListeners(options);
   const opened = await Promise.allSettled(
-    options.listeners.map((address) => openServer(address, limits)),
+    options.listeners.map((address) => openServer(address, limits, options.beside)),
   );
   const servers = opened.filter((one) => one.status === 'fulfilled').map((one) => one.value);
   try {
@@ -112,6 +113,10 @@ class TcpIo implements RelayIo {
     this.#trunkIo.flush();
   }
 
+  retire(): void {
+    for (const server of this.#servers) server.close();
+  }
+
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -149,20 +154,33 @@ class TcpIo implements RelayIo {
 async function openServer(
   { address, port }: TrunkAddress,
   { maxQueued }: TcpLimits,
+  beside = false,
 ): Promise<Server> {
   const family = isIP(address);
   if (family === 0) throw new Error(`"${address}" is not an IP address; a relay binds to one.`);
   const server = createServer({ noDelay: true, highWaterMark: maxQueued });
+  // Shared from the start, for the one that will take this one's place.
+  const reusePort = hasBatchedCalls();
   try {
+    if (reusePort && !beside && port !== 0) await requireFree(address, port);
     const listening = once(server, 'listening');
     // An IPv6 socket must not also take IPv4 connections: there is a listener of its own for them.
-    server.listen({ host: address, port, ipv6Only: family === 6 });
+    server.listen({ host: address, port, ipv6Only: family === 6, reusePort });
     await listening;
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw bindError(code, address, port, error, 'TCP');
   }
   return server;
+}
+
+/** A port that another process shares would seem free. @throws Error when the system refuses it. */
+async function requireFree(address: string, port: number): Promise<void> {
+  const server = createServer();
+  const listening = once(server, 'listening');
+  server.listen({ host: address, port, ipv6Only: isIP(address) === 6 });
+  await listening;
+  await closeServer(server);
 }
 
 function boundAddress(server: Server): TrunkAddress {

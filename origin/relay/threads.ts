@@ -9,7 +9,7 @@ import type { RestoreFlows } from './recovery/flow-recovery.ts';
 import type { RelayThreadData } from './relay-thread.ts';
 import { startStrippedWorker } from './stripped-worker.ts';
 import { ThreadOutbox, type ThreadMessage, type ThreadReport } from './thread-channel.ts';
-import { closeSocketSet, openSocketSets, type SocketSet } from './udp-sockets.ts';
+import { closeSocketSet, openSocketSets, type SocketSet, type SocketSets } from './udp-sockets.ts';
 
 /**
  * @param count Threads; each is kept on a processor of its own when there are several.
@@ -25,7 +25,7 @@ export async function openThreads(
   const cpus = count > 1 ? allowedCpus() : [];
   const threads = sets.map(
     (sockets, i) =>
-      new RelayThread(sockets, restore, (inbox, counters) => ({
+      new RelayThread(restore, (inbox, counters) => ({
         setup: { ...setup, listeners, trunk },
         io: { sockets, wake: inbox.wake, trunkMtu: options.trunkMtu },
         counters,
@@ -34,7 +34,7 @@ export async function openThreads(
         cpu: cpus[i % cpus.length],
       })),
   );
-  const plane = new ThreadedPlane(listeners, trunk, threads, takeOver);
+  const plane = new ThreadedPlane({ listeners, trunk, sets, takeOver }, threads);
   try {
     await Promise.all(threads.map((thread) => thread.started));
   } catch (error) {
@@ -49,17 +49,15 @@ class ThreadedPlane implements DataPlane {
   readonly trunk: TrunkAddress;
   readonly counters: readonly Counters[];
   readonly takeOver: () => void;
+  readonly #sets: readonly SocketSet[];
   readonly #threads: readonly RelayThread[];
+  #closed: Promise<void> | undefined;
 
-  constructor(
-    listeners: readonly TrunkAddress[],
-    trunk: TrunkAddress,
-    threads: readonly RelayThread[],
-    takeOver: () => void,
-  ) {
+  constructor({ listeners, trunk, sets, takeOver }: SocketSets, threads: readonly RelayThread[]) {
     this.takeOver = takeOver;
     this.listeners = listeners;
     this.trunk = trunk;
+    this.#sets = sets;
     this.counters = threads.map(({ counters }) => counters);
     this.#threads = threads;
   }
@@ -68,8 +66,15 @@ class ThreadedPlane implements DataPlane {
     for (const thread of this.#threads) thread.post({ type: 'place', transceiver, hop });
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
     await Promise.all(this.#threads.map((thread) => thread.close()));
+    // All at one time: while some are closed, the system may choose those that nobody reads any more.
+    this.#sets.forEach(closeSocketSet);
   }
 }
 
@@ -77,17 +82,14 @@ class RelayThread {
   readonly counters = new Counters();
   /** Settles when the thread forwards. */
   readonly started: Promise<void>;
-  readonly #sockets: SocketSet;
   readonly #outbox = new ThreadOutbox();
   readonly #exited: Promise<unknown>;
   #closed: Promise<void> | undefined;
 
   constructor(
-    sockets: SocketSet,
     restore: RestoreFlows | undefined,
     dataFor: (inbox: ThreadOutbox['inbox'], counters: SharedArrayBuffer) => RelayThreadData,
   ) {
-    this.#sockets = sockets;
     const { inbox } = this.#outbox;
     const entry = new URL('./relay-thread.ts', import.meta.url);
     const data = dataFor(inbox, this.counters.memory);
@@ -121,6 +123,5 @@ class RelayThread {
     this.#outbox.post({ type: 'stop' });
     await this.#exited;
     this.#outbox.close();
-    closeSocketSet(this.#sockets);
   }
 }

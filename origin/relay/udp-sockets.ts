@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import { formatAddress } from '../../protocol/address.ts';
 import { parseAddress } from '../../protocol/address.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-import { TRUNK_CLIENT_PORT } from '../../protocol/trunk.ts';
 import { bindError } from './bind-error.ts';
 import { requireListeners, type IoOptions } from './io.ts';
 import {
@@ -16,16 +15,15 @@ import {
   SOCK_DGRAM,
   SOCK_NONBLOCK,
   SOL_SOCKET,
-  SO_ATTACH_REUSEPORT_CBPF,
   SO_RCVBUF,
   SO_RCVBUFFORCE,
   SO_REUSEPORT,
   SO_SNDBUF,
   SO_SNDBUFFORCE,
-  NativeMemory,
   errorCode,
   libc,
 } from './libc.ts';
+import { countSockets, spreadOver } from './port-sharing.ts';
 import {
   initSockaddr,
   setSockaddr,
@@ -54,21 +52,39 @@ export interface SocketSets {
   readonly listeners: readonly TrunkAddress[];
   readonly trunk: TrunkAddress;
   readonly sets: readonly SocketSet[];
+  /**
+   * From now on what comes to the addresses comes to these sockets, and no more to those of the process
+   * that had them; until then it is the other way round. To be called of sockets opened beside others.
+   */
+  takeOver(): void;
 }
 
 /** @throws Error that names the address and what to do, when one cannot be bound; none stays open. */
 export function openSocketSets(options: IoOptions, count: number): SocketSets {
   requireListeners(options);
+  const { beside = false } = options;
   const opened: UdpSocket[] = [];
+  const open = (address: TrunkAddress, shares: boolean): UdpSocket => {
+    const socket = openSocket(address, shares);
+    opened.push(socket);
+    return socket;
+  };
+  const takeOvers: (() => void)[] = [];
+  const openFirst = (wanted: TrunkAddress, isTrunk: boolean): UdpSocket => {
+    const others = beside ? countSockets(wanted) : 0;
+    const socket = open(wanted, others > 0);
+    const by = isTrunk ? 'trunk-client' : socket.ipv4 ? 'ipv4-sender' : 'ipv6-sender';
+    if (others > 0) {
+      // Nobody reads the new ones yet.
+      spreadOver(socket.fd, { first: 0, count: others }, by);
+      takeOvers.push(() => spreadOver(socket.fd, { first: others, count }, by));
+    }
+    return socket;
+  };
   try {
-    const open = (address: TrunkAddress, beside: boolean): UdpSocket => {
-      const socket = openSocket(address, beside);
-      opened.push(socket);
-      return socket;
-    };
     const first = {
-      listeners: options.listeners.map((address) => open(address, false)),
-      trunk: open(options.trunk, false),
+      listeners: options.listeners.map((address) => openFirst(address, false)),
+      trunk: openFirst(options.trunk, true),
     };
     const listeners = first.listeners.map(boundAddress);
     const trunk = boundAddress(first.trunk);
@@ -76,8 +92,11 @@ export function openSocketSets(options: IoOptions, count: number): SocketSets {
       listeners: listeners.map((address) => open(address, true)),
       trunk: open(trunk, true),
     }));
-    if (count > 1) spreadByClient(first.trunk, count);
-    return { listeners, trunk, sets: [first, ...others] };
+    if (count > 1 && takeOvers.length === 0) {
+      spreadOver(first.trunk.fd, { first: 0, count }, 'trunk-client');
+    }
+    const takeOver = (): void => takeOvers.forEach((take) => take());
+    return { listeners, trunk, sets: [first, ...others], takeOver };
   } catch (error) {
     opened.forEach(closeSocket);
     throw error;
@@ -92,8 +111,8 @@ function closeSocket({ fd }: UdpSocket): void {
   libc().close(fd);
 }
 
-/** @param beside Whether other threads' sockets hold the address already. */
-function openSocket({ address, port }: TrunkAddress, beside: boolean): UdpSocket {
+/** @param shares Whether it is to share the address with sockets that hold it already. */
+function openSocket({ address, port }: TrunkAddress, shares: boolean): UdpSocket {
   const family = isIP(address);
   if (family === 0) throw new Error(`"${address}" is not an IP address; a relay binds to one.`);
   const ipv4 = family === 4;
@@ -102,7 +121,7 @@ function openSocket({ address, port }: TrunkAddress, beside: boolean): UdpSocket
   const socket = { fd, ipv4 };
   // An IPv6 socket must not also take IPv4 packets: there is a listener of its own for them.
   if (!ipv4) setOption(socket, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-  if (beside) setOption(socket, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (shares) setOption(socket, SOL_SOCKET, SO_REUSEPORT, 1);
   const name = new Uint8Array(SOCKADDR_IN6_LENGTH);
   initSockaddr(name, 0, ipv4);
   setSockaddr(name, 0, ipv4, parseAddress(address), 0, port);
@@ -112,7 +131,7 @@ function openSocket({ address, port }: TrunkAddress, beside: boolean): UdpSocket
     throw error;
   }
   // Only now, or a port that another process shares would seem free.
-  if (!beside) setOption(socket, SOL_SOCKET, SO_REUSEPORT, 1);
+  if (!shares) setOption(socket, SOL_SOCKET, SO_REUSEPORT, 1);
   growBuffer(socket, SO_RCVBUFFORCE, SO_RCVBUF);
   growBuffer(socket, SO_SNDBUFFORCE, SO_SNDBUF);
   return socket;
@@ -135,27 +154,4 @@ function boundAddress({ fd, ipv4 }: UdpSocket): TrunkAddress {
   const address = new Uint8Array(16);
   sockaddrAddress(name, 0, ipv4, address, 0);
   return { address: formatAddress(address), port: sockaddrPort(name, 0) };
-}
-
-/**
- * Spreads trunk datagrams over the threads by the port of the first frame's client. By their addresses,
- * as is usual, all that one transceiver sends would come to one thread. The program is in the classic
- * BPF of struct sock_filter: `code u16 | jump u8 | jump u8 | operand u32`.
- */
-function spreadByClient(socket: UdpSocket, count: number): void {
-  const LOAD_HALF = 0x28;
-  const MODULO = 0x94;
-  const RETURN_ACCUMULATOR = 0x16;
-  const program = new NativeMemory(3 * 8);
-  const view = new DataView(program.buffer);
-  view.setUint16(0, LOAD_HALF, true);
-  view.setUint32(4, TRUNK_CLIENT_PORT, true);
-  view.setUint16(8, MODULO, true);
-  view.setUint32(12, count, true);
-  view.setUint16(16, RETURN_ACCUMULATOR, true);
-  const filter = new DataView(new ArrayBuffer(16));
-  filter.setUint16(0, 3, true);
-  filter.setBigUint64(8, BigInt(program.address), true);
-  const attached = libc().setsockopt(socket.fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, filter, 16);
-  if (attached < 0) throw new Error(`Cannot spread the trunk over threads: ${errorCode()}.`);
 }

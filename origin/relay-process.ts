@@ -1,0 +1,134 @@
+/**
+ * Starts a relay alone: `node origin/relay-process.ts [CONFIG.json]`, or with the configuration in
+ * RELAY_CONFIG. With REDIS_URL it learns its transceivers there and keeps its flows. SIGTERM drains it
+ * and then ends it; another one, or SIGINT, ends it at once.
+ */
+import process from 'node:process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { parseRoutingKeys } from '../protocol/routing-keys.ts';
+import { ConfigError } from './config.ts';
+import { MemoryDirectory, type TransceiverDirectory } from './directory.ts';
+import { serveHttp } from './http-server.ts';
+import { GuardedRedis } from './redis/guarded-redis.ts';
+import { RedisDirectory } from './redis-directory.ts';
+import { REDIS_URL_VARIABLE, readRelayConfig, type RelayConfig } from './relay-config.ts';
+import { adminApp, type RelayState } from './relay/admin.ts';
+import { drained } from './relay/drain.ts';
+import { startRelay } from './relay/relay.ts';
+
+/** Exit code of a process that was started wrongly. */
+const EXIT_USAGE = 2;
+
+/**
+ * Milliseconds without Redis after which to start anyway: packets that come before the transceivers are
+ * known would be dropped.
+ */
+const ROSTER_WAIT = 1_000;
+
+let log = pino({ name: 'relay' });
+
+// What was half done could leave state no one knows of: end, and let the supervisor start anew.
+process.on('uncaughtException', (error) => die(error, 'uncaught exception'));
+process.on('unhandledRejection', (reason) => die(reason, 'unhandled rejection'));
+
+function die(error: unknown, what: string): never {
+  log.fatal({ err: error }, `${what}; the relay ends`);
+  process.exit(1);
+}
+
+/** Runs until a signal ends it. @throws Error when an address cannot be bound. */
+async function run(config: RelayConfig, redisUrl: string | undefined): Promise<void> {
+  await using opened = new AsyncDisposableStack();
+  const ends = listenForEnd();
+  const routingKeys = parseRoutingKeys(config.routingKeys);
+  const redis = redisUrl === undefined ? undefined : new GuardedRedis({ url: redisUrl, log });
+  if (redis) opened.defer(() => redis.close());
+  const transceivers = await openDirectory(config, redis, opened);
+  const { cluster, peers, routes, threads, beside } = config;
+  const relay = await startRelay({
+    ...config.relay,
+    cluster,
+    peers,
+    routes,
+    routingKeys,
+    transceivers,
+    redis,
+    threads,
+    beside,
+    log,
+  });
+  opened.defer(() => relay.close());
+
+  let state: RelayState = 'ready';
+  const { routingKeys: _, ...shown } = config;
+  const app = adminApp({ relay, state: () => state, config: shown });
+  const admin = await serveHttp(app.fetch, config.admin, 'admin');
+  opened.defer(() => admin.close());
+  log.info({ admin: admin.address }, 'the relay is ready');
+
+  await ends.asked;
+  state = 'draining';
+  relay.retire();
+  log.info({ drain: config.drain }, 'the relay drains');
+  const why = await drained({
+    ...config.drain,
+    counters: () => relay.counters(),
+    signal: ends.atOnce,
+  });
+  log.info({ why }, 'the relay ends');
+}
+
+async function openDirectory(
+  { cluster, routingKeys, transceivers }: RelayConfig,
+  redis: GuardedRedis | undefined,
+  opened: AsyncDisposableStack,
+): Promise<TransceiverDirectory> {
+  if (!redis) return listedDirectory(transceivers);
+  const keys = parseRoutingKeys(routingKeys);
+  const directory = new RedisDirectory({ redis, cluster, routingKeys: keys, log });
+  opened.defer(() => directory.close());
+  await Promise.race([firstTransceiver(directory), delay(ROSTER_WAIT)]);
+  return directory;
+}
+
+/** Settles once the directory has any, for it learns all at once. */
+async function firstTransceiver(directory: TransceiverDirectory): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const unwatch = directory.watch(() => resolve());
+  await promise;
+  unwatch();
+}
+
+function listedDirectory(transceivers: RelayConfig['transceivers']): MemoryDirectory {
+  const directory = new MemoryDirectory();
+  for (const { id, trunk } of transceivers) directory.add(id, trunk);
+  return directory;
+}
+
+/** `asked` settles with the first signal; a second one, or SIGINT, aborts what is still going on. */
+function listenForEnd() {
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
+  const abort = new AbortController();
+  let signals = 0;
+  const on = (signal: NodeJS.Signals): void => {
+    signals++;
+    if (signals > 1 || signal === 'SIGINT') abort.abort();
+    resolve();
+  };
+  process.on('SIGTERM', on);
+  process.on('SIGINT', on);
+  return { asked, atOnce: abort.signal };
+}
+
+try {
+  const config = await readRelayConfig(process.argv.slice(2), process.env);
+  const redisUrl = process.env[REDIS_URL_VARIABLE];
+  log = pino({ name: 'relay', level: config.logLevel });
+  await run(config, redisUrl === '' ? undefined : redisUrl);
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof ConfigError)) die(error, 'the relay cannot start');
+  console.error(error.message);
+  process.exitCode = EXIT_USAGE;
+}
