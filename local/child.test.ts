@@ -87,6 +87,15 @@ test('is killed with all that it started when its signal is aborted', async () =
   });
 });
 
+test('takes all that it started with it when it is killed from outside', async () => {
+  const { child } = await start();
+  const grandchild = await child.ask('beget');
+  process.kill(child.pid, 'SIGKILL');
+  await vi.waitFor(() => expect([child.pid, grandchild].filter(isAlive)).toEqual([]), {
+    timeout: 30_000,
+  });
+});
+
 test('is killed before it is ready when its signal is aborted', async () => {
   const controller = new AbortController();
   const starting = start('work', { signal: controller.signal });

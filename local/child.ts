@@ -7,7 +7,7 @@ import { reasonsOf } from '../origin/reasons.ts';
 import type { Answers, ParentRequest, ServiceMessage } from '../origin/parent.ts';
 
 /** Milliseconds a service has to get ready, and to end before it is killed. */
-const START_TIMEOUT = 30_000;
+const START_TIMEOUT = 60_000;
 const END_TIMEOUT = 5_000;
 
 /** Keeps compiled modules between runs: each service has thousands of them to load. */
@@ -34,7 +34,10 @@ export class Child<A extends Answers> {
       this.#linesRead = once(lines, 'close');
     }
     process.on('message', (message: ServiceMessage) => this.#onMessage(message));
-    this.onEnd((how) => this.#refuseAll(`its process has ended ${how}`));
+    this.onEnd((how) => {
+      this.#killGroup();
+      this.#refuseAll(`its process has ended ${how}`);
+    });
   }
 
   get pid(): number {
@@ -74,11 +77,16 @@ export class Child<A extends Answers> {
 
   /** Ends it at once, and with it all that it started. */
   kill(): void {
+    this.#killGroup();
+    this.#process.kill('SIGKILL');
+  }
+
+  /** It leads a group of its own, which what it started outlives it in, were it killed from outside. */
+  #killGroup(): void {
     try {
-      // It leads a group of its own.
       process.kill(-this.pid, 'SIGKILL');
     } catch {
-      this.#process.kill('SIGKILL');
+      // There is none any more, or the system knows no groups.
     }
   }
 

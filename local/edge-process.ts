@@ -15,8 +15,15 @@ function answersOf(edge: Edge) {
   return { steer: (table: SteeringTable) => edge.steer(table) };
 }
 
-await runService(async () => {
-  const options: EdgeOptions = JSON.parse(process.env[EDGE_OPTIONS_VARIABLE] ?? '');
-  const edge = await startEdge(options, (line) => console.error(`edge: ${line}`));
-  return { ready: edge.url, answers: answersOf(edge), close: () => edge.close() };
-});
+try {
+  await runService(async () => {
+    const options: EdgeOptions = JSON.parse(process.env[EDGE_OPTIONS_VARIABLE] ?? '');
+    // It holds keys, which the programs that the edge starts have no use for.
+    delete process.env[EDGE_OPTIONS_VARIABLE];
+    const edge = await startEdge(options, (line) => console.error(`edge: ${line}`));
+    return { ready: edge.url, answers: answersOf(edge), close: () => edge.close() };
+  });
+} catch {
+  // Its parent has been told why.
+  process.exit(1);
+}

@@ -1,5 +1,5 @@
 /** The edge on this machine: the real Worker in workerd, with its bindings kept in memory. */
-import { unstable_startWorker as startWorker } from 'wrangler';
+import { unstable_DevEnv as DevEnvironment } from 'wrangler';
 import type { SteeringTable } from '../protocol/footprint.ts';
 import type { EdgeOptions } from './edge-options.ts';
 import { LOOPBACK } from './ports.ts';
@@ -19,17 +19,30 @@ export interface Edge {
   close(): Promise<void>;
 }
 
+/** What {@link DevEnvironment} emits for a fault: an event with a reason, or a bare error. */
+interface Fault {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly cause?: unknown;
+}
+
+type Worker = Awaited<ReturnType<DevEnvironment['startWorker']>>;
+
 /**
  * The header MF-CF-Blob, JSON, sets `request.cf` of one request: that is how a caller has a place.
  *
  * @param onLog Called with each line that the Worker logs as a warning or an error.
- * @throws Error when the Worker cannot be built or the port is taken.
+ * @throws Error when the Worker cannot be built or the port is taken. What has started by then ends with
+ *   this process's group alone: an environment that never got ready cannot be disposed of.
  */
 export async function startEdge(
   options: EdgeOptions,
   onLog: (line: string) => void,
 ): Promise<Edge> {
-  const worker = await startWorker({
+  const environment = new DevEnvironment();
+  // It emits some faults while it starts, and settles nothing after them.
+  const fault = faultOf(environment);
+  const starting = environment.startWorker({
     config: options.configPath,
     bindings: {
       ROUTING_KEYS: { type: 'secret_text', value: options.secrets.ROUTING_KEYS },
@@ -46,35 +59,32 @@ export async function startEdge(
       },
     },
   });
+  const worker = await Promise.race([starting, fault]);
   const steer = async (table: SteeringTable) => {
-    const { mf: miniflare } = worker.raw.runtimes[0]!;
+    const { mf: miniflare } = environment.runtimes[0]!;
     const footprint = await miniflare!.getKVNamespace(FOOTPRINT_BINDING, worker.config.name);
     await footprint.put(STEERING_KEY, JSON.stringify(table));
   };
-  try {
-    await Promise.race([answers(worker), failureOf(worker.raw)]);
-    await steer(options.steering);
-  } catch (error) {
-    await worker.dispose();
-    throw error;
-  }
-  return { url: `http://localhost:${options.port}`, steer, close: () => worker.dispose() };
+  await Promise.race([answers(worker).then(() => steer(options.steering)), fault]);
+  return { url: `http://${LOOPBACK}:${options.port}`, steer, close: () => worker.dispose() };
 }
 
 /** Settles once the Worker runs: what stands before it is ready sooner, and holds requests. */
-async function answers(worker: Awaited<ReturnType<typeof startWorker>>): Promise<void> {
+async function answers(worker: Worker): Promise<void> {
   const response = await worker.fetch(HEALTH_URL);
   const text = await response.text();
   if (!response.ok) throw new Error(`the Worker answered ${response.status}: ${text}`);
 }
 
-/** Rejects with the first fault; a Worker that cannot be built never gets ready. */
-function failureOf(environment: NodeJS.EventEmitter): Promise<never> {
-  return new Promise((_, reject) => {
-    const fail = ({ reason, cause }: { reason?: string; cause?: Error }) => {
-      reject(new Error(reason ?? 'the Worker cannot be built', { cause }));
-    };
-    environment.once('error', fail);
-    environment.once('buildFailed', fail);
-  });
+/** Rejects with the first fault; never settles without one. */
+function faultOf(environment: DevEnvironment): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const fail = ({ reason, message, cause }: Fault) => {
+    reject(new Error(reason ?? message ?? 'the Worker cannot be built', { cause }));
+  };
+  environment.once('error', fail);
+  environment.once('buildFailed', fail);
+  // One that comes when nothing waits for it any more is the environment's to log.
+  promise.catch(() => undefined);
+  return promise;
 }

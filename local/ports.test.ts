@@ -1,4 +1,6 @@
 import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { choosePorts, LOOPBACK } from './ports.ts';
@@ -31,10 +33,24 @@ test('fails when a required port is taken, and names it', async () => {
   await once(taken, 'listening');
   const wanted = taken.address().port;
   const relay = { protocol: 'udp', wanted, required: true } as const;
-  await expect(choosePorts({ relay })).rejects.toThrow(`UDP port ${wanted} on 127.0.0.1 is taken`);
+  await expect(choosePorts({ relay })).rejects.toThrow(`UDP port ${wanted} of localhost is taken`);
   taken.close();
   await once(taken, 'close');
   expect(await choosePorts({ relay })).toEqual({ relay: wanted });
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((list) =>
+  list?.some(({ address }) => address === '::1'),
+);
+
+test.skipIf(!hasIpv6)('a TCP port that another holds on ::1 is taken too', async () => {
+  const taken = createServer().listen(0, '::1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  const wanted = typeof address === 'object' ? address!.port : 0;
+  const { edge } = await choosePorts({ edge: { protocol: 'tcp', wanted } });
+  expect(edge).not.toBe(wanted);
+  taken.close();
 });
 
 test('never gives one port twice', async () => {

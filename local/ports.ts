@@ -6,6 +6,9 @@ import { randomInt } from 'node:crypto';
 
 export const LOOPBACK = '127.0.0.1';
 
+/** `localhost` may mean this one first: whoever holds a TCP port here gets what was meant for us. */
+const OTHER_LOOPBACK = '::1';
+
 /** Free ports are sought below the ephemeral ones, so that no client's socket takes one meanwhile. */
 const FREE_PORTS = { from: 10_000, to: 30_000 } as const;
 
@@ -46,7 +49,7 @@ export async function choosePorts(
 }
 
 function cannotHave(protocol: PortProtocol, port: number | undefined): string {
-  const name = `${protocol.toUpperCase()} port ${port} on ${LOOPBACK}`;
+  const name = `${protocol.toUpperCase()} port ${port} of localhost`;
   return `${name} is taken or not allowed; give another one, or end the process that holds it.`;
 }
 
@@ -82,8 +85,22 @@ async function holdUdp(port: number): Promise<() => Promise<void>> {
 }
 
 async function holdTcp(port: number): Promise<() => Promise<void>> {
-  const server = createServer();
-  server.listen(port, LOOPBACK);
-  await once(server, 'listening');
-  return () => new Promise((resolve) => void server.close(() => resolve()));
+  await using held = new AsyncDisposableStack();
+  for (const address of [LOOPBACK, OTHER_LOOPBACK]) {
+    const server = createServer();
+    try {
+      server.listen(port, address);
+      await once(server, 'listening');
+      held.defer(() => new Promise((resolve) => void server.close(() => resolve())));
+    } catch (error) {
+      // Any other fault of the second one means that this machine does not have it.
+      if (address === LOOPBACK || isTaken(error)) throw error;
+    }
+  }
+  const release = held.move();
+  return () => release.disposeAsync();
+}
+
+function isTaken(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
 }

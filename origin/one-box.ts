@@ -30,7 +30,7 @@ export type RegionDump = Readonly<Record<string, ReturnType<Transceiver['dump']>
 
 export interface OneBox {
   readonly addresses: RegionAddresses;
-  /** Joins the edge's roster; settles once every transceiver is in it. */
+  /** Joins the edge's roster; settles once every transceiver is in it, or the region closes. */
   join(): Promise<void>;
   relayCounters(): RelayCounters;
   dump(): RegionDump;
@@ -78,6 +78,7 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
     signaling: server.address,
   };
   const stack = opened.move();
+  const closing = new AbortController();
 
   return {
     addresses,
@@ -86,7 +87,8 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
         joinRoster(config, transceiver, log),
       );
       stack.defer(() => closeAll(links));
-      while (links.some((link) => !link.connected)) await delay(JOIN_POLL);
+      while (!closing.signal.aborted && links.some((link) => !link.connected))
+        await delay(JOIN_POLL);
     },
     relayCounters: () => relay.counters(),
     dump: () => {
@@ -98,7 +100,10 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
       await relay.close();
       relay = await startConfiguredRelay(config, addresses, directory, log);
     },
-    close: () => stack.disposeAsync(),
+    close: () => {
+      closing.abort();
+      return stack.disposeAsync();
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { ConfigError } from './config.ts';
 import { startOneBox, type OneBox, type RegionAddresses } from './one-box.ts';
 import { hasParent, runService } from './parent.ts';
-import { readRegionConfig } from './region-config.ts';
+import { readRegionConfig, REGION_CONFIG_VARIABLE } from './region-config.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
@@ -41,6 +41,8 @@ function answersOf(box: OneBox) {
 try {
   await runService(async () => {
     const config = await readRegionConfig(process.argv.slice(2), process.env);
+    // It holds keys, which nothing that this process may start has a use for.
+    delete process.env[REGION_CONFIG_VARIABLE];
     log = pino({ name: 'region', level: config.logLevel, base: { region: config.region } });
     const box = await startOneBox(config, log);
     // A parent says itself when the edge is there to be joined.

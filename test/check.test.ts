@@ -115,7 +115,7 @@ test('a port that is asked for and taken ends the start', async () => {
   const port = typeof address === 'object' ? String(address?.port) : '';
   const result = await run(['--check', '--port', port]);
   expect(result.code).toBe(1);
-  expect(result.output).toContain(`TCP port ${port} on 127.0.0.1 is taken`);
+  expect(result.output).toContain(`TCP port ${port} of localhost is taken`);
 });
 
 test('Ctrl-C in the middle of the start leaves nothing behind', async () => {

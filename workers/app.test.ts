@@ -1,8 +1,10 @@
 import { env, exports } from 'cloudflare:workers';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { newCall } from '../protocol/call-id.ts';
 import { PROBLEM_CONTENT_TYPE, type Problem, type ProblemName } from '../protocol/problem.ts';
 import { parseSigningKey, sign } from '../protocol/signature.ts';
 import { MAX_SDP_BYTES } from './forward.ts';
+import { edgeKeys } from './keys.ts';
 import { testTable } from './testing/steering-table.ts';
 
 const EDGE = 'https://edge.test';
@@ -105,7 +107,9 @@ describe('GET /v1/where', () => {
   it('says why a cluster is passed by', async () => {
     const cf = { latitude: '35.68', longitude: '139.69' };
     const { reason } = await (await ask('/v1/where', { cf })).json<{ reason: string }>();
-    expect(reason).toBe('ap-northeast-1 is nearest to 35.68, 139.69, but has no room now');
+    expect(reason).toBe(
+      'ap-northeast-1 comes first (nearest to 35.68, 139.69), but no transceiver of it answers now',
+    );
   });
 
   it('goes by country, and without one by default', async () => {
@@ -136,9 +140,19 @@ describe('POST /v1/calls', () => {
     ['an empty body', ''],
     ['no SDP', 'hello'],
     ['SDP that begins late', '\r\nv=0\r\n'],
+    ['another version', 'v=01\r\n'],
     ['bytes that are no UTF-8', new Uint8Array([0x76, 0x3d, 0x30, 0xff, 0xfe])],
   ])('refuses %s', async (_name, body) => {
     expect(await problemOf(await post(body))).toEqual(aProblem(400, 'malformed-offer'));
+  });
+
+  it('says how line breaks are kept when the offer has none', async () => {
+    const response = await post('v=0o=- 1 1 IN IP4 0.0.0.0s=-t=0 0');
+    expect(response.status).toBe(400);
+    const { type, detail } = await response.json<Problem>();
+    expect(type).toBe('urn:global-relay:problem:malformed-offer');
+    expect(detail).toContain('line breaks');
+    expect(detail).toContain('--data-binary');
   });
 
   it('refuses an offer that is too large, told or streamed', async () => {
@@ -213,11 +227,26 @@ describe('every route', () => {
     }
   });
 
-  it('gives WHIP clients that ask for a call nothing, politely', async () => {
-    for (const path of ['/v1/calls', '/v1/calls/abc']) {
+  it('gives WHIP clients that ask for calls nothing, politely', async () => {
+    const id = edgeKeys(env).callIds.seal({
+      cluster: 2,
+      transceiver: 4,
+      call: newCall(),
+      tenant: '',
+    });
+    for (const path of ['/v1/calls', `/v1/calls/${id}`]) {
       const response = await ask(path);
       expect(response.status).toBe(204);
       expect(await response.text()).toBe('');
+    }
+  });
+
+  it('does not know a call whose id was never given out', async () => {
+    for (const id of ['abc', 'A'.repeat(86), '%00']) {
+      expect(await problemOf(await ask(`/v1/calls/${id}`))).toEqual(
+        aProblem(404, 'call-not-found'),
+      );
+      expect((await ask(`/v1/calls/${id}`, { method: 'HEAD' })).status).toBe(404);
     }
   });
 

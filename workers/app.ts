@@ -4,7 +4,7 @@ import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
-import { emptyCall, endCall, limitOffer, requireSdp, startCall } from './calls.ts';
+import { emptyCall, emptyCalls, endCall, limitOffer, requireSdp, startCall } from './calls.ts';
 import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { FootprintUnavailable } from './footprint-reader.ts';
 import { joinRoster } from './join.ts';
@@ -46,7 +46,7 @@ app.use(
 );
 
 app.post('/v1/calls', requireSdp, limitOffer, startCall);
-app.get('/v1/calls', emptyCall);
+app.get('/v1/calls', emptyCalls);
 app.delete('/v1/calls/:id', endCall);
 app.get('/v1/calls/:id', emptyCall);
 app.get('/v1/where', where);

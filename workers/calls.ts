@@ -17,6 +17,7 @@ import {
 } from './forward.ts';
 import { edgeKeys, type EdgeKeys } from './keys.ts';
 import { placeOf } from './place.ts';
+import { relaysFor } from './relays.ts';
 import { relayPath, StageTimings } from './response-headers.ts';
 import { steer } from './steering.ts';
 
@@ -35,6 +36,11 @@ const END_TIMEOUT = 5_000;
 
 /** Seconds after which a client that was turned away may come again. */
 const RETRY_AFTER = '2';
+
+/** The same when no region is active: somebody must change the footprint first. */
+const RETRY_AFTER_FOOTPRINT = '60';
+
+const AGAIN = 'Try again in a moment.';
 
 /** Whose calls these are, until callers say who they are. */
 const TENANT = 'public';
@@ -58,15 +64,15 @@ export const limitOffer = bodyLimit({
 /** `POST /v1/calls` */
 export async function startCall(context: EdgeContext): Promise<Response> {
   const offer = decodeText(await context.req.arrayBuffer());
-  if (!offer?.startsWith('v=0')) {
-    return problemResponse('malformed-offer', 'A session description begins with the line v=0.');
-  }
+  if (!offer || !/^v=0[\r\n]/.test(offer)) return noDescription(offer);
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
-  const { clusters, ingress } = await timings.measure('steer', async () =>
+  const { clusters, ingress, reason } = await timings.measure('steer', async () =>
     steer(await footprintFor(context), placeOf(context.req.raw)),
   );
-  if (!ingress) return noCapacity('No region takes calls now.');
+  if (!ingress || clusters.length === 0) {
+    return noCapacity(`No call can start: ${reason}.`, RETRY_AFTER_FOOTPRINT);
+  }
 
   const readRoster = rostersFor(context);
   const choices = candidates(clusters, (cluster) =>
@@ -89,7 +95,9 @@ export async function startCall(context: EdgeContext): Promise<Response> {
     failure = outcome;
     logFailure(context, candidate.cluster, candidate.transceiver, outcome);
   }
-  return failure ? failed(failure) : noCapacity('No transceiver has room now.');
+  return failure
+    ? failed(failure)
+    : noCapacity(`No transceiver answers or has room now. ${AGAIN}`, RETRY_AFTER);
 }
 
 /** `DELETE /v1/calls/:id` */
@@ -110,9 +118,15 @@ export async function endCall(context: EdgeContext): Promise<Response> {
   return failed(outcome);
 }
 
-/** `GET` on a call or on all of them: WHIP clients may ask, and get nothing (RFC 9725 §4.1). */
-export function emptyCall(): Response {
+/** `GET /v1/calls`: WHIP clients may ask, and get nothing (RFC 9725 §4.1). */
+export function emptyCalls(): Response {
   return new Response(null, { status: 204 });
+}
+
+/** `GET /v1/calls/:id`: nothing as well, for an id that was given out; whether the call goes on is not asked. */
+export function emptyCall(context: EdgeContext): Response {
+  const ref = edgeKeys(context.env).callIds.open(context.req.param('id') ?? '');
+  return ref ? emptyCalls() : callNotFound();
 }
 
 /** Each try has a ufrag and a name of its own: a try that was given up may yet have made a session. */
@@ -131,7 +145,7 @@ function mint(
     tenant: TENANT,
     ufrag: keys.ufrags.seal({ cluster: cluster.cluster, transceiver, expiresAt }),
     expiresAt,
-    relays: ingress.relays,
+    relays: relaysFor(ingress, cluster),
   };
 }
 
@@ -169,17 +183,26 @@ function originOf({ cluster, signaling }: SteeringCluster, { signingKey }: EdgeK
 }
 
 function failed({ outcome }: OriginFailure): Response {
-  if (outcome === 'busy') return noCapacity('Every transceiver that was asked is full.');
+  if (outcome === 'busy') {
+    return noCapacity(`Every transceiver that was asked is full. ${AGAIN}`, RETRY_AFTER);
+  }
   if (outcome === 'timeout') {
     return problemResponse('gateway-timeout', 'The cluster is there but too slow; try again.');
   }
   return problemResponse('bad-gateway', 'The cluster cannot be reached as it should; try again.');
 }
 
-function noCapacity(detail: string): Response {
-  return problemResponse('no-capacity', `${detail} Try again in a moment.`, {
-    'retry-after': RETRY_AFTER,
-  });
+/** @param retryAfter Seconds. */
+function noCapacity(detail: string, retryAfter: string): Response {
+  return problemResponse('no-capacity', detail, { 'retry-after': retryAfter });
+}
+
+function noDescription(offer: string | undefined): Response {
+  const isOneLine = offer?.startsWith('v=0') && !/[\r\n]/.test(offer);
+  const detail = isOneLine
+    ? 'The offer has lost its line breaks. With curl, send a file by --data-binary @FILE; -d takes them out.'
+    : 'A session description begins with the line v=0.';
+  return problemResponse('malformed-offer', detail);
 }
 
 function callNotFound(): Response {

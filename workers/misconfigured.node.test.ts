@@ -64,3 +64,18 @@ it(
     expect(text + edge.logs()).not.toContain('my-secret');
   },
 );
+
+it.each([
+  ['draining', 'no region is active; us-east-1 is draining'],
+  ['planned', 'every region is only planned'],
+] as const)('an edge whose regions are all %s says so', START, async (state, reason) => {
+  edge = await startLocalEdge(
+    JSON.stringify(testTable({ 1: { state }, 2: { state }, 3: { state } })),
+  );
+  const response = await call();
+  expect(response.status).toBe(503);
+  expect(response.headers.get('retry-after')).toBe('60');
+  const text = await expectProblem(response, 'no-capacity');
+  expect(text).toContain(`No call can start: ${reason}.`);
+  expect(text).not.toContain('moment');
+});

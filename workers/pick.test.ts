@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RosterEntry } from '../protocol/roster.ts';
-import { hasRoom, pickTransceiver } from './pick.ts';
+import { hasRoom, pickTransceiver, whyNone } from './pick.ts';
 
 const entry = (transceiver: number, change: Partial<RosterEntry> = {}): RosterEntry => ({
   transceiver,
@@ -51,5 +51,16 @@ describe('pickTransceiver', () => {
     expect(picked).toEqual(new Set([1, 2, 3]));
     const two = [entry(1, { sessions: 1 }), entry(2)];
     for (let i = 0; i < 50; i++) expect(pickTransceiver(two)?.transceiver).toBe(2);
+  });
+});
+
+describe('whyNone', () => {
+  it.each([
+    ['its roster cannot be read now', undefined],
+    ['no transceiver of it answers now', []],
+    ['all its transceivers are draining', [entry(1, { draining: true })]],
+    ['it has no room now', [entry(1, { draining: true }), entry(2, { sessions: 10 })]],
+  ])('says that %s', (words, entries) => {
+    expect(whyNone(entries)).toBe(words);
   });
 });

@@ -7,6 +7,18 @@ export function hasRoom({ draining, sessions, capacity }: RosterEntry): boolean 
 }
 
 /**
+ * Why none of a cluster's transceivers is picked, in words for people.
+ *
+ * @param entries Those of its roster, none of which has room; undefined when it cannot be read.
+ */
+export function whyNone(entries: readonly RosterEntry[] | undefined): string {
+  if (!entries) return 'its roster cannot be read now';
+  if (entries.length === 0) return 'no transceiver of it answers now';
+  if (entries.every(({ draining }) => draining)) return 'all its transceivers are draining';
+  return 'it has no room now';
+}
+
+/**
  * The less loaded of two taken at random. Always taking the least loaded one of a list that is a
  * second old would send a second's calls to a single transceiver.
  *

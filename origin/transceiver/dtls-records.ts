@@ -5,7 +5,6 @@
 
 const HEADER_LENGTH = 13;
 const CHANGE_CIPHER_SPEC = 20;
-const ALERT = 21;
 const HANDSHAKE = 22;
 const APPLICATION_DATA = 23;
 
@@ -47,7 +46,7 @@ function isWanted(datagram: Buffer, at: number, end: number, established: boolea
   if (established || datagram.readUIntBE(at + 5, 6) >= PLAINTEXT_SEQUENCES) return false;
   const body = at + HEADER_LENGTH;
   if (type === CHANGE_CIPHER_SPEC) return end - body === 1 && datagram[body] === 1;
-  // A plaintext alert is anyone's word; a peer that really gives up runs into the setup deadline.
+  // A plaintext alert is anyone's word: a peer that really gives up runs into the setup deadline.
   return type === HANDSHAKE && holdsWholeFragments(datagram, body, end);
 }
 

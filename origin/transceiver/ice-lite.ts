@@ -124,9 +124,9 @@ export class IceLite {
   }
 
   /**
-   * libwebrtc checks pairs it does not use no more, and after 30 s of silence forgets them, and with
-   * them what it could fall back to. To be called about every second; sends only to the address that
-   * consents to our packets.
+   * libwebrtc stops checking the pairs it does not use, and after 30 s of silence forgets them, and
+   * with them what it could fall back to. To be called about every second; sends only to the address
+   * that consents to our packets.
    */
   keepSpares(): void {
     const now = performance.now();

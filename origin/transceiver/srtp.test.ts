@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { RtpHeader } from 'werift';
 import type { SrtpKeys } from './dtls.ts';
-import { MAX_SOURCES, Srtp } from './srtp.ts';
+import { MAX_EXTENSION_LENGTH, MAX_SOURCES, Srtp } from './srtp.ts';
 
 function pair(profile: 1 | 7): [Srtp, Srtp] {
   const saltLength = profile === 7 ? 12 : 14;
@@ -67,6 +67,34 @@ describe.each([1, 7] as const)('profile %i', (profile) => {
     const from = (ssrc: number) => b.unprotect(a.protectRtp(header(1, { ssrc }), Buffer.from('x')));
     for (let ssrc = 1; ssrc <= MAX_SOURCES; ssrc++) expect(from(ssrc)).toBeDefined();
     expect(from(MAX_SOURCES + 1)).toBeUndefined();
+  });
+
+  test.each([
+    ['more CSRCs than it holds', (packet: Buffer) => void (packet[0] = 0x8f), 60],
+    ['an extension behind its end', (packet: Buffer) => void (packet[0] = 0x9c), 60],
+    ['an extension longer than it', (packet: Buffer) => packet.writeUInt16BE(0x0800, 14), 60],
+    [
+      'an extension longer than any honest one',
+      (packet: Buffer) => packet.writeUInt16BE(MAX_EXTENSION_LENGTH / 4 + 1, 14),
+      1_000,
+    ],
+  ])('a packet with %s is refused before it is parsed', (_, bend, length) => {
+    const [, b] = pair(profile);
+    const packet = Buffer.alloc(length, 1);
+    packet[0] = 0x90;
+    packet[1] = 111;
+    packet.writeUInt16BE(0xbede, 12);
+    packet.writeUInt16BE(1, 14);
+    const parse = vi.spyOn(RtpHeader, 'deSerialize');
+    try {
+      expect(b.unprotect(packet)).toBeUndefined();
+      expect(parse).toHaveBeenCalledTimes(1);
+      bend(packet);
+      expect(b.unprotect(packet)).toBeUndefined();
+      expect(parse).toHaveBeenCalledTimes(1);
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   test('anything else is refused without harm', () => {

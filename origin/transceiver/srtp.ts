@@ -8,7 +8,15 @@ import { cipherKeys } from './werift-internals.ts';
 /** Most sources a client may send from; a browser's audio has one. */
 export const MAX_SOURCES = 8;
 
+/** Bytes of header extensions taken; a browser's audio has about 30. */
+export const MAX_EXTENSION_LENGTH = 256;
+
 const RTP_HEADER_LENGTH = 12;
+const EXTENSION_HEADER_LENGTH = 4;
+const WORD = 4;
+/** Bits of an RTP packet's first byte (RFC 3550 §5.1). */
+const EXTENSION_BIT = 0x10;
+const CSRC_COUNT = 0x0f;
 const ROUND = 0x1_00_00;
 
 export interface ReceivedRtp {
@@ -46,7 +54,7 @@ export class Srtp {
 
   /** Total. Undefined for what is not authentic, came before, or is of one source too many. */
   unprotect(packet: Buffer): ReceivedRtp | undefined {
-    if (packet.length < RTP_HEADER_LENGTH) return undefined;
+    if (!hasSoundHeader(packet)) return undefined;
     const ssrc = packet.readUInt32BE(8);
     const known = this.#windows.get(ssrc);
     if (!known && this.#windows.size >= MAX_SOURCES) return undefined;
@@ -80,6 +88,17 @@ export class Srtp {
   protectRtcp(packets: Buffer): Buffer {
     return this.#rtcp.encrypt(packets);
   }
+}
+
+/** Werift walks header extensions to the end they claim, be it far outside the packet, and before it has authenticated. */
+function hasSoundHeader(packet: Buffer): boolean {
+  if (packet.length < RTP_HEADER_LENGTH) return false;
+  const extensionAt = RTP_HEADER_LENGTH + WORD * (packet[0]! & CSRC_COUNT);
+  if ((packet[0]! & EXTENSION_BIT) === 0) return extensionAt <= packet.length;
+  const elementsAt = extensionAt + EXTENSION_HEADER_LENGTH;
+  if (elementsAt > packet.length) return false;
+  const length = WORD * packet.readUInt16BE(extensionAt + 2);
+  return length <= MAX_EXTENSION_LENGTH && elementsAt + length <= packet.length;
 }
 
 /** Node imports a raw key anew for each packet, a KeyObject once. */
