@@ -20,12 +20,9 @@ const FEW = 10;
 async function openTransceiver(): Promise<{ end: UdpEnd; received: () => number }> {
   const end = await openEnd();
   let received = 0;
-  let open = true;
-  onTestFinished(() => {
-    open = false;
-  });
   void (async () => {
-    while (open) {
+    // Its wait for the next packet ends with the test.
+    for (;;) {
       await end.answerNext(({ payload }) => {
         received += payload[0] === RTP[0] ? 1 : 0;
         return payload[0] === RTP[0] ? payload : success(payload.subarray(8, 20));
