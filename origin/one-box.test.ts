@@ -1,26 +1,54 @@
 import { pino } from 'pino';
-import { expect, test } from 'vitest';
-import { startOneBox } from './one-box.ts';
-import { parseRegionConfig } from './region-config.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startOneBox, type OneBox } from './one-box.ts';
+import { RedisServer } from './redis/testing/redis-server.ts';
+import { parseRegionConfig, type RegionConfigInput } from './region-config.ts';
 
-const FREE = { address: '127.0.0.1', port: 0 };
+const ANY_PORT = { address: '127.0.0.1', port: 0 };
+
+async function openBox(redis?: string): Promise<OneBox> {
+  const config: RegionConfigInput = {
+    region: 'eu-central-1',
+    cluster: 1,
+    relay: { listeners: [ANY_PORT], trunk: ANY_PORT },
+    peers: ['127.0.0.0/8'],
+    routes: [],
+    routingKeys: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
+    signingKey: Buffer.alloc(32, 'signing').toString('base64'),
+    signaling: ANY_PORT,
+    edge: 'http://127.0.0.1:1',
+    transceivers: [{ id: 1, trunk: ANY_PORT }],
+    redis,
+  };
+  const box = await startOneBox(
+    parseRegionConfig(JSON.stringify(config)),
+    pino({ level: 'silent' }),
+  );
+  onTestFinished(() => box.close());
+  return box;
+}
+
+test('a region keeps its flows in the Redis it is given, also once its relay is started anew', async () => {
+  const server = await RedisServer.started();
+  const box = await openBox(server.url);
+  expect(box.relayCounters().recovery?.writes).toEqual({ queued: 0, written: 0, failed: 0 });
+  await box.restartRelay();
+  expect(box.relayCounters().recovery).toBeDefined();
+});
+
+test('a region whose Redis is not there starts and ends as any other', async () => {
+  const box = await openBox((await RedisServer.onFreePort()).url);
+  await box.restartRelay();
+  expect(box.relayCounters().recovery?.writes.written).toBe(0);
+});
+
+test('a region without a Redis keeps its flows in memory', async () => {
+  const box = await openBox();
+  expect(box.relayCounters().recovery).toBeUndefined();
+});
 
 test('a region that closes before the edge is there stops joining', async () => {
-  const config = parseRegionConfig(
-    JSON.stringify({
-      region: 'eu-central-1',
-      cluster: 2,
-      relay: { listeners: [FREE], trunk: FREE },
-      peers: ['127.0.0.0/8'],
-      routes: [],
-      routingKeys: `A:${Buffer.alloc(16, 1).toString('base64')}`,
-      signingKey: Buffer.alloc(32, 2).toString('base64'),
-      signaling: FREE,
-      edge: 'http://127.0.0.1:9',
-      transceivers: [{ id: 1, trunk: FREE }],
-    }),
-  );
-  const box = await startOneBox(config, pino({ level: 'silent' }));
+  const box = await openBox();
   const joining = box.join();
   await box.close();
   await expect(joining).resolves.toBeUndefined();

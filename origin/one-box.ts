@@ -7,8 +7,9 @@ import { parseSigningKey, SignatureVerifier } from '../protocol/signature.ts';
 import { echo } from './backend/echo.ts';
 import { MemoryDirectory } from './directory.ts';
 import { serveHttp } from './http-server.ts';
+import { GuardedRedis } from './redis/guarded-redis.ts';
 import type { RegionConfig } from './region-config.ts';
-import { startRelay, type Relay, type TcpAddresses } from './relay/relay.ts';
+import { startRelay, type Relay, type RelayOptions, type TcpAddresses } from './relay/relay.ts';
 import type { RelayCounters } from './relay/counters.ts';
 import { startRosterLink, type RosterLink } from './roster-link.ts';
 import { signalingApp } from './transceiver/signaling.ts';
@@ -60,7 +61,11 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
     directory.add(id, transceiver.trunk);
   }
 
-  let relay = await startConfiguredRelay(config, config.relay, directory, log);
+  const redis =
+    config.redis === undefined ? undefined : new GuardedRedis({ url: config.redis, log });
+  if (redis) opened.defer(() => redis.close());
+  const shared = { transceivers: directory, redis };
+  let relay = await startConfiguredRelay(config, config.relay, shared, log);
   opened.defer(() => relay.close());
 
   const app = signalingApp({
@@ -98,7 +103,7 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
     },
     restartRelay: async () => {
       await relay.close();
-      relay = await startConfiguredRelay(config, addresses, directory, log);
+      relay = await startConfiguredRelay(config, addresses, shared, log);
     },
     close: () => {
       closing.abort();
@@ -107,11 +112,14 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   };
 }
 
-/** @param at Where it listens: as configured at first, then on the ports it got. */
+/**
+ * @param at Where it listens: as configured at first, then on the ports it got.
+ * @param shared What outlives it.
+ */
 function startConfiguredRelay(
   config: RegionConfig,
   at: RegionConfig['relay'] | RegionAddresses,
-  transceivers: MemoryDirectory,
+  shared: Pick<RelayOptions, 'transceivers' | 'redis'>,
   log: Logger,
 ): Promise<Relay> {
   const { cluster, peers, routes } = config;
@@ -123,7 +131,7 @@ function startConfiguredRelay(
     peers,
     routes,
     routingKeys: parseRoutingKeys(config.routingKeys),
-    transceivers,
+    ...shared,
     log: log.child({ tier: 'relay', cluster }),
   });
 }

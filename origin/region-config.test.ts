@@ -50,6 +50,12 @@ describe('a region configuration', () => {
     );
   });
 
+  test('may have a Redis, whose password no error shows', () => {
+    expect(faultOf({ redis: 'redis://:swordfish@redis.example:6379/1' })).toBe('no fault');
+    expect(faultOf({ redis: ['redis://:swordfish@redis.example'] })).not.toContain('swordfish');
+    expect(faultOf({ redis: 'redi://:swordfish@redis.example' })).not.toContain('swordfish');
+  });
+
   test('may have no transceiver', () => {
     expect(faultOf({ transceivers: [] })).toBe('no fault');
   });
@@ -63,6 +69,8 @@ describe('a region configuration', () => {
       'relay.trunk.address: ',
     ],
     [{ edge: 'nowhere' }, 'edge: '],
+    [{ redis: 'redis.example' }, 'redis: is not a URL of a Redis'],
+    [{ redis: 'https://redis.example' }, 'redis: is not a URL of a Redis'],
     [{ surprise: 1 }, 'surprise: '],
     [{ backend: 'human' }, 'backend: '],
     [{ routingKeys: 'A:short' }, 'routingKeys: A routing key is'],

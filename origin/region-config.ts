@@ -14,6 +14,7 @@ import {
   readConfigText,
   secret,
 } from './config.ts';
+import { requireRedisUrl } from './redis/redis-url.ts';
 
 /** The environment variable that holds the whole configuration as JSON. */
 export const REGION_CONFIG_VARIABLE = 'REGION_CONFIG';
@@ -35,6 +36,8 @@ export const RegionConfigSchema = v.strictObject({
   routingKeys: secret(parseRoutingKeys),
   /** Base64 text of `protocol/signature.ts`. */
   signingKey: secret(parseSigningKey),
+  /** URL of the region's own Redis, where the relay keeps its flows; else they are in memory alone. */
+  redis: v.optional(secret(requireRedisUrl)),
   /** Where signed requests come in. */
   signaling: Address,
   /** Base URL of the edge, whose roster the transceivers join. */

@@ -54,10 +54,11 @@ export const RelayConfigSchema = v.strictObject({
     {},
   ),
   /**
-   * To take the place of a relay on this machine without a gap: takes over its addresses, which that one
-   * holds on to until it has drained. The trunk of TCP and `admin` must be others than its.
+   * Base URL of the admin server of a relay on this machine, to take its place without a gap: takes over
+   * its flows and addresses, which that one holds on to until it has drained. The trunk of TCP and
+   * `admin` must be others than its.
    */
-  beside: v.optional(v.boolean(), false),
+  replaces: v.optional(v.pipe(v.string(), v.url())),
   logLevel: LogLevel,
 });
 export type RelayConfig = v.InferOutput<typeof RelayConfigSchema>;

@@ -1,18 +1,13 @@
 /** The life of a relay's process: its start, its drain, and one that takes its place. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { pino } from 'pino';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { announceTransceiver } from './announcement.ts';
 import { choosePorts, LOOPBACK } from '../local/ports.ts';
-import { GuardedRedis } from './redis/guarded-redis.ts';
-import { RedisServer } from './redis/testing/redis-server.ts';
 import { hasBatchedCalls } from './relay/libc.ts';
 import { RTP, check, success, transactionId } from './relay/testing/packets.ts';
 import { RelayProcess, relayConfig } from './relay/testing/relay-command.ts';
-import { KEY, eventually, openEnd, ufragFor } from './relay/testing/rig.ts';
+import { eventually, openEnd, ufragFor } from './relay/testing/rig.ts';
 import type { UdpEnd } from './relay/testing/udp-end.ts';
 
-const LOG = pino({ level: 'silent' });
 const TRANSCEIVER = 5;
 
 /** Clients of a stream, and milliseconds between two packets of each. */
@@ -25,12 +20,9 @@ const FEW = 10;
 async function openTransceiver(): Promise<{ end: UdpEnd; received: () => number }> {
   const end = await openEnd();
   let received = 0;
-  let open = true;
-  onTestFinished(() => {
-    open = false;
-  });
   void (async () => {
-    while (open) {
+    // Its wait for the next packet ends with the test.
+    for (;;) {
       await end.answerNext(({ payload }) => {
         received += payload[0] === RTP[0] ? 1 : 0;
         return payload[0] === RTP[0] ? payload : success(payload.subarray(8, 20));
@@ -120,33 +112,21 @@ describe('a relay process', () => {
 
 describe.runIf(hasBatchedCalls())('a relay that takes the place of another', () => {
   test.for([1, 2])('of %i threads loses no more than a few packets', async (threads) => {
-    const server = await RedisServer.started();
-    const redis = new GuardedRedis({ url: server.url, log: LOG });
-    onTestFinished(() => redis.close());
     const { end, received } = await openTransceiver();
-    const announcement = announceTransceiver({
-      redis,
-      cluster: 1,
-      routingKeys: [KEY],
-      transceiver: TRANSCEIVER,
-      trunk: end.address,
-      log: LOG,
-    });
-    onTestFinished(() => announcement.close());
-    await announcement.announced;
+    const transceivers = [{ id: TRANSCEIVER, trunk: end.address }];
     const drain = { time: 600_000, quiet: 2_000 };
-    const config = await relayConfig({ threads, drain });
-    const old = await RelayProcess.started(config, server.url);
+    const config = await relayConfig({ threads, drain, transceivers });
+    const old = await RelayProcess.started(config);
     const clients = await Promise.all(Array.from({ length: CLIENTS }, () => proveClient(old)));
-    await eventually(async () => {
-      const { answer } = { answer: await redis.run((client) => client.keys('flow:*')) };
-      expect(answer).toHaveLength(CLIENTS);
-    });
 
     const stream = startStream(clients, old);
     await delay(500);
     const { admin } = await relayConfig();
-    const successor = await RelayProcess.started({ ...config, admin, beside: true }, server.url);
+    const successor = await RelayProcess.started({
+      ...config,
+      admin,
+      replaces: `http://${config.admin!.address}:${config.admin!.port}`,
+    });
     const before = await successor.metric(
       'relay_packets_total{direction="from_clients",class="rtp"}',
     );

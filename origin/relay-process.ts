@@ -15,6 +15,8 @@ import { RedisDirectory } from './redis-directory.ts';
 import { REDIS_URL_VARIABLE, readRelayConfig, type RelayConfig } from './relay-config.ts';
 import { adminApp, type RelayState } from './relay/admin.ts';
 import { drained } from './relay/drain.ts';
+import type { FlowMemory } from './relay/flow-memory.ts';
+import { takeFlows } from './relay/hand-over.ts';
 import { startRelay } from './relay/relay.ts';
 
 /** Exit code of a process that was started wrongly. */
@@ -45,7 +47,10 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   const redis = redisUrl === undefined ? undefined : new GuardedRedis({ url: redisUrl, log });
   if (redis) opened.defer(() => redis.close());
   const transceivers = await openDirectory(config, redis, opened);
-  const { cluster, peers, routes, threads, beside } = config;
+  const { cluster, peers, routes, threads, replaces } = config;
+  const inherit = async (flows: FlowMemory): Promise<void> => {
+    if (replaces !== undefined) await takeFlowsOf(replaces, flows, routingKeys);
+  };
   const relay = await startRelay({
     ...config.relay,
     cluster,
@@ -55,10 +60,13 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
     transceivers,
     redis,
     threads,
-    beside,
+    beside: replaces !== undefined,
+    inherit,
     log,
   });
   opened.defer(() => relay.close());
+  // Those that were proven while it took over.
+  await inherit(relay.flows);
 
   let state: RelayState = 'ready';
   const { routingKeys: _, ...shown } = config;
@@ -77,6 +85,19 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
     signal: ends.atOnce,
   });
   log.info({ why }, 'the relay ends');
+}
+
+async function takeFlowsOf(
+  admin: string,
+  flows: FlowMemory,
+  routingKeys: ReturnType<typeof parseRoutingKeys>,
+): Promise<void> {
+  try {
+    const taken = await takeFlows(admin, flows, routingKeys);
+    log.info({ admin, taken }, 'took over flows');
+  } catch (error) {
+    log.warn({ err: error, admin }, 'Cannot take over flows: clients’ checks will make them anew');
+  }
 }
 
 async function openDirectory(

@@ -6,6 +6,7 @@ import { Hono } from 'hono';
 import ipaddr from 'ipaddr.js';
 import { parseAddress } from '../../protocol/address.ts';
 import { dumpFlows } from './flow-dump.ts';
+import { HAND_OVER_PATH, streamFlows } from './hand-over.ts';
 import { RelayMetrics } from './metrics.ts';
 import type { Relay } from './relay.ts';
 
@@ -29,6 +30,7 @@ export interface AdminOptions {
  * - `GET /metrics`: for Prometheus.
  * - `GET /dump?client=ADDRESS&flows=COUNT`: configuration, counters, and the newest flows, or those of one
  *   client; 400 when what is asked makes no sense.
+ * - `GET /flows`: all proven flows, for the process that takes this one's place; see hand-over.ts.
  */
 export function adminApp({ relay, state, config }: AdminOptions): Hono {
   const app = new Hono();
@@ -60,5 +62,6 @@ export function adminApp({ relay, state, config }: AdminOptions): Hono {
       flows: await dumpFlows(relay.flows, { limit, client: asked }),
     });
   });
+  app.get(HAND_OVER_PATH, (c) => c.body(streamFlows(relay.flows)));
   return app;
 }

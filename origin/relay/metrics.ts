@@ -36,6 +36,7 @@ export class RelayMetrics {
     this.#describeTraffic();
     this.#describeFlows();
     this.#describeTcp();
+    if (this.#now.recovery) this.#describeRecovery();
     this.#gauge('relay_ready', 'Whether new clients should come here', [], (add) =>
       add(source.ready() ? 1 : 0),
     );
@@ -116,6 +117,28 @@ export class RelayMetrics {
           add(count, { result, key_id: keyId });
         }
       },
+    );
+  }
+
+  /** Only of a relay with Redis; that it has one does not change. */
+  #describeRecovery(): void {
+    this.#counter('relay_flow_reads_total', 'Flows looked for in Redis', ['result'], (add) => {
+      const { reads } = this.#now.recovery!;
+      for (const [result, count] of Object.entries(reads)) add(count, { result });
+    });
+    this.#counter('relay_flow_writes_total', 'Flows written to Redis', [], (add) =>
+      add(this.#now.recovery!.writes.written),
+    );
+    this.#counter('relay_flow_write_errors_total', 'Requests to write that failed', [], (add) =>
+      add(this.#now.recovery!.writes.failed),
+    );
+    this.#gauge('relay_flow_writes_queued', 'Flows that wait to be written', [], (add) =>
+      add(this.#now.recovery!.writes.queued),
+    );
+    this.#histogram(
+      'relay_rebuild_seconds',
+      'Time from a packet without its flow to the flow restored for it',
+      () => this.#now.recovery!.rebuild,
     );
   }
 

@@ -39,6 +39,8 @@ export interface RelayOptions extends IoOptions {
   /** Keeps flows for when they are lost. Stays the caller's, to be closed after the relay. */
   readonly redis?: GuardedRedis | undefined;
   readonly log: Logger;
+  /** Of a relay opened beside another: fills the table with that one's flows before they come here. */
+  readonly inherit?: ((flows: FlowMemory) => Promise<void>) | undefined;
   /** What differs from {@link FLOW_LIMITS}. */
   readonly limits?: Partial<FlowLimits>;
   /** `batched`, on threads of its own, unless told otherwise or where the system does not have it. */
@@ -93,6 +95,7 @@ export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promis
     return { udp, tcp: await openTcpPlane(setup, options, udp) };
   });
   const relay = new RunningRelay(planes, flows, recovery, transceivers, log);
+  await options.inherit?.(flows);
   planes.udp.takeOver?.();
   const { listeners, trunk, tcp } = relay;
   log.info({ cluster, listeners, trunk, tcp, io, threads }, 'The relay forwards');

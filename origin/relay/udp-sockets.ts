@@ -56,7 +56,7 @@ export interface SocketSets {
    * From now on what comes to the addresses comes to these sockets, and no more to those of the process
    * that had them; until then it is the other way round. To be called of sockets opened beside others.
    */
-  takeOver(): void;
+  readonly takeOver: () => void;
 }
 
 /** @throws Error that names the address and what to do, when one cannot be bound; none stays open. */

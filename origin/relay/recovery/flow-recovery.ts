@@ -8,6 +8,7 @@ import type { RoutingKey } from '../../../protocol/routing-keys.ts';
 import type { GuardedRedis } from '../../redis/guarded-redis.ts';
 import type { FlowMemory } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
+import { Histogram, type HistogramCounts } from '../histogram.ts';
 import { FlowReads, type ReadCounters } from './flow-reads.ts';
 import { FlowRecords, flowName, type KeptFlow } from './flow-records.ts';
 import { FlowWalk } from './flow-walk.ts';
@@ -24,6 +25,12 @@ const LARGEST_SLICE = 1_024;
 
 /** Idle times of the relay that Redis keeps a flow: one until it is written again, and one after. */
 const KEPT_IDLE_TIMES = 2;
+
+/** Milliseconds. */
+const SECOND = 1000;
+
+/** Bounds; a read that takes longer than its deadline is given up. */
+const REBUILD_SECONDS = [0.5e-3, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3];
 
 export interface FlowRecoveryOptions {
   /** Stays the caller's, to be closed after the recovery. */
@@ -42,6 +49,8 @@ export type RestoreFlows = (headers: Uint8Array) => Promise<void>;
 
 /** Plain JSON. */
 export interface RecoveryCounters {
+  /** Seconds from a packet without its flow to the flow that was restored for it. */
+  readonly rebuild: HistogramCounts;
   readonly reads: ReadCounters;
   readonly writes: WriteCounters;
 }
@@ -52,6 +61,7 @@ export class FlowRecovery {
   readonly #writes: FlowWrites;
   readonly #walk: FlowWalk;
   readonly #flows: FlowTable;
+  readonly #rebuild = new Histogram(REBUILD_SECONDS);
   readonly #timer: NodeJS.Timeout;
   readonly #forgetRedis: () => void;
   #lookedAt = performance.now();
@@ -87,7 +97,11 @@ export class FlowRecovery {
   };
 
   counters(): RecoveryCounters {
-    return { reads: this.#reads.counters, writes: this.#writes.counters };
+    return {
+      rebuild: this.#rebuild.counts,
+      reads: this.#reads.counters,
+      writes: this.#writes.counters,
+    };
   }
 
   /** Keeps the newest flows, if Redis takes them. Never rejects. */
@@ -100,8 +114,10 @@ export class FlowRecovery {
   }
 
   async #restore(headers: Uint8Array, at: number): Promise<void> {
+    const start = performance.now();
     const kept = await this.find(headers, at);
-    if (kept) this.#flows.restore(headers, at, kept.route, kept.token, Date.now());
+    if (!kept || !this.#flows.restore(headers, at, kept.route, kept.token, Date.now())) return;
+    this.#rebuild.observe((performance.now() - start) / SECOND, 1);
   }
 
   #look(): void {

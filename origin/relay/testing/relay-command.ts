@@ -13,6 +13,8 @@ const POLL = 5;
 
 export const ROUTING_KEYS = `${KEY.id}:${Buffer.from(KEY.key).toString('base64')}`;
 
+const at = (port: number): TrunkAddress => ({ address: LOOPBACK, port });
+
 /** Of cluster 1, on ports that were free a moment ago. */
 export async function relayConfig(
   changes: Partial<RelayConfigInput> = {},
@@ -22,7 +24,6 @@ export async function relayConfig(
     trunk: { protocol: 'udp' },
     admin: { protocol: 'tcp' },
   });
-  const at = (port: number): TrunkAddress => ({ address: LOOPBACK, port });
   return {
     cluster: 1,
     relay: { listeners: [at(ports.listener!)], trunk: at(ports.trunk!) },

@@ -1,0 +1,7 @@
+/** @throws Error that does not show the text, which may hold a password, when it is no URL of a Redis. */
+export function requireRedisUrl(text: string): void {
+  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
+  if (protocol !== 'redis:' && protocol !== 'rediss:') {
+    throw new Error('is not a URL of a Redis, as redis://user:password@redis.example:6379');
+  }
+}
