@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
+import { BaseUrlSchema } from '../protocol/base-url.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
 
@@ -48,7 +49,7 @@ export const RegionConfigSchema = v.strictObject({
   /** Where signed requests come in. */
   signaling: AddressSchema,
   /** Base URL of the edge, whose roster the transceivers join. */
-  edge: v.pipe(v.string(), v.url()),
+  edge: BaseUrlSchema,
   transceivers: v.pipe(
     v.array(
       v.strictObject({
