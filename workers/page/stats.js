@@ -9,7 +9,7 @@
  * @property {number} levelIn Loudness of what comes back, 0 to 1.
  * @property {number} levelOut Loudness of the microphone, 0 to 1.
  * @property {number | undefined} rtt Round trip of the last connectivity check, in milliseconds.
- * @property {string | undefined} relay `ADDRESS:PORT` that media goes to.
+ * @property {string | undefined} relay `ADDRESS:PORT/TRANSPORT` that media goes to.
  */
 
 /**
@@ -41,7 +41,7 @@ export function summarize(report) {
     } else if (entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded') {
       const remote = report.get(entry.remoteCandidateId);
       if (entry.currentRoundTripTime !== undefined) summary.rtt = entry.currentRoundTripTime * 1000;
-      if (remote?.address) summary.relay = `${remote.address}:${remote.port}`;
+      if (remote?.address) summary.relay = `${remote.address}:${remote.port}/${remote.protocol}`;
     }
   }
   return summary;
