@@ -29,8 +29,8 @@ export const SESSION_LIFETIME = 2 * 60 * 60 * 1000;
 export const MAX_TRIES = 3;
 
 /** Milliseconds for all tries together, and for a single one. */
-export const CALL_DEADLINE = 8_000;
-export const TRY_TIMEOUT = 3_000;
+const CALL_DEADLINE = 8_000;
+const TRY_TIMEOUT = 3_000;
 
 /** Milliseconds the end of a call may take. */
 const END_TIMEOUT = 5_000;
