@@ -1,5 +1,6 @@
 /** What a region process must know, as JSON: from the environment or from a file. */
 import * as v from 'valibot';
+import { BaseUrlSchema } from '../protocol/base-url.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
 import {
@@ -41,7 +42,7 @@ export const RegionConfigSchema = v.strictObject({
   /** Where signed requests come in. */
   signaling: Address,
   /** Base URL of the edge, whose roster the transceivers join. */
-  edge: v.pipe(v.string(), v.url()),
+  edge: BaseUrlSchema,
   transceivers: v.pipe(
     v.array(
       v.strictObject({

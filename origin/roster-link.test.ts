@@ -4,12 +4,13 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { createTestHarness } from 'wrangler';
-import { ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
+import { ROSTER_DEAD, ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
 import { startRosterLink, type RosterLink } from './roster-link.ts';
 
 const SIGNING_KEY = Buffer.alloc(32, 'link');
 const ROUTING_KEYS = `L:${Buffer.alloc(16, 'link').toString('base64')}`;
 const CLUSTER = 2;
+const PING = Buffer.from('ping');
 const WAIT = { timeout: 15_000, interval: 20 };
 
 /** The real Worker in workerd, with a footprint of one cluster. */
@@ -131,14 +132,35 @@ describe('a roster link', () => {
     for (const client of server.clients) client.terminate();
   });
 
-  it('notices an edge that went silent', { timeout: 30_000 }, async () => {
+  it('notices an edge that went silent', { timeout: 40_000 }, async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', autoPong: false });
     await once(server, 'listening');
     let joins = 0;
     server.on('connection', () => joins++);
     start(`http://127.0.0.1:${portOf(server)}`, 8);
-    const patience = { timeout: 6 * ROSTER_HEARTBEAT, interval: 50 };
+    const patience = { timeout: 4 * ROSTER_DEAD, interval: 50 };
     await vi.waitFor(() => expect(joins).toBeGreaterThan(1), patience);
+    server.close();
+    for (const client of server.clients) client.terminate();
+  });
+
+  it('bears with an edge that leaves a ping unanswered', { timeout: 30_000 }, async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    let joins = 0;
+    let pings = 0;
+    server.on('connection', (socket) => {
+      joins++;
+      socket.on('message', (data) => {
+        if (data instanceof Buffer && data.equals(PING) && ++pings % 2 === 0) socket.send('pong');
+      });
+    });
+    start(`http://127.0.0.1:${portOf(server)}`, 8);
+    await vi.waitFor(() => expect(pings).toBeGreaterThan(4), {
+      timeout: 10 * ROSTER_HEARTBEAT,
+      interval: 50,
+    });
+    expect(joins).toBe(1);
     server.close();
     for (const client of server.clients) client.terminate();
   });

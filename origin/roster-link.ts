@@ -48,7 +48,8 @@ class ReconnectingLink implements RosterLink {
   #failures = 0;
   #warned = false;
   #closed = false;
-  #answered = true;
+  /** Milliseconds of the monotonic clock. */
+  #heardAt = 0;
 
   constructor(options: RosterLinkOptions) {
     this.#options = options;
@@ -89,7 +90,7 @@ class ReconnectingLink implements RosterLink {
     this.#socket = socket;
     let reason: string | undefined;
     socket.on('open', () => this.#joined(socket));
-    socket.on('message', () => (this.#answered = true));
+    socket.on('message', () => (this.#heardAt = performance.now()));
     socket.on('unexpected-response', (request, response) => {
       reason = `the edge answered ${response.statusCode}`;
       response.resume();
@@ -103,18 +104,17 @@ class ReconnectingLink implements RosterLink {
   #joined(socket: WebSocket): void {
     this.#options.log.info({ url: this.#url }, 'joined the roster');
     this.#warned = false;
-    this.#answered = true;
+    this.#heardAt = performance.now();
     this.#send(socket);
     this.#heartbeat = setInterval(() => this.#beat(socket), ROSTER_HEARTBEAT);
   }
 
   #beat(socket: WebSocket): void {
     // A peer that vanished without a word shows only in this: it answers no ping.
-    if (!this.#answered) {
+    if (performance.now() - this.#heardAt >= ROSTER_DEAD) {
       socket.terminate();
       return;
     }
-    this.#answered = false;
     this.#failures = 0;
     socket.send('ping');
     this.#send(socket);

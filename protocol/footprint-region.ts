@@ -16,6 +16,11 @@ export const RegionNameSchema = v.pipe(
   v.regex(/^[a-z]{2}(-[a-z]+)+-[0-9]$/, 'give the name of a region, as eu-central-1'),
 );
 
+export const ZoneNameSchema = v.pipe(
+  v.string(),
+  v.regex(/^[a-z]{2}(-[a-z]+)+-[0-9][a-z]$/, 'give the name of a zone, as eu-central-1a'),
+);
+
 /** ISO 3166-1 alpha-2. */
 export const CountrySchema = v.pipe(
   v.string(),
@@ -43,7 +48,7 @@ export const RegionSchema = v.strictObject({
     v.regex(/^\d+\.\d+\.0\.0\/16$/, 'give an IPv4 /16, as 10.1.0.0/16'),
     v.description('IPv4 /16 of the VPC.'),
   ),
-  azs: v.pipe(v.array(v.string()), v.minLength(2), v.description('Availability zones.')),
+  azs: v.pipe(v.array(ZoneNameSchema), v.minLength(2), v.description('Availability zones.')),
   geo: v.strictObject({
     latitude: v.pipe(v.number(), v.minValue(-90), v.maxValue(90)),
     longitude: v.pipe(v.number(), v.minValue(-180), v.maxValue(180)),

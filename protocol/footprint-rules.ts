@@ -10,6 +10,7 @@ import {
   CountrySchema,
   RegionNameSchema,
   RegionSchema,
+  ZoneNameSchema,
 } from './footprint-region.ts';
 
 const FieldsSchema = v.record(v.string(), v.unknown());
@@ -57,7 +58,7 @@ function goodFields(file: unknown): GoodFields {
   return {
     id: good(entries.id, fields.id),
     cidr: good(entries.cidr, fields.cidr),
-    azs: goodItems(v.string(), fields.azs),
+    azs: goodItems(ZoneNameSchema, fields.azs),
     countries: goodItems(CountrySchema, geo.countries),
     continents: goodItems(ContinentSchema, geo.continents),
     failover: goodItems(RegionNameSchema, fields.failover),

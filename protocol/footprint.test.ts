@@ -79,6 +79,7 @@ describe('region files', () => {
     [{ cidr: '010.2.0.0/16' }, 'cidr 010.2.0.0/16 is not an IPv4 network'],
     [{ azs: ['us-east-1a'] }, 'azs: Invalid length: Expected >=2 but received 1'],
     [{ azs: ['us-east-1a', 'us-west-1b'] }, 'us-west-1b is not a zone of us-east-1'],
+    [{ azs: ['us-east-1a', 'us-east-1b; rm'] }, 'azs.1: give the name of a zone, as eu-central-1a'],
     [{ azs: ['us-east-1a', 'us-east-1a'] }, 'azs has us-east-1a twice'],
     [{ geo: { ...US.geo, countries: ['BR', 'BR'] } }, 'geo.countries has BR twice'],
     [{ geo: { ...US.geo, continents: ['SA', 'SA'] } }, 'geo.continents has SA twice'],
@@ -172,8 +173,10 @@ describe('region files', () => {
   });
 
   test('are named for their region', () => {
-    expect(faultsOf({ azs: ['virginia-a', 'virginia-b'] }, 'virginia')).toEqual([
+    expect(faultsOf({}, 'virginia')).toEqual([
       'regions/virginia.yaml: name the file for its region, as eu-central-1',
+      'regions/virginia.yaml: us-east-1a is not a zone of virginia',
+      'regions/virginia.yaml: us-east-1b is not a zone of virginia',
     ]);
   });
 
@@ -247,6 +250,21 @@ describe('the steering table', () => {
     ['another version', { version: 2 }],
     ['no cluster', { clusters: [] }],
     ['an unknown field', { default: 1 }],
+    [
+      'a final slash of signaling',
+      { clusters: [{ ...tableCluster(), signaling: 'https://us.example/' }] },
+    ],
+    [
+      'a relay in a zone',
+      {
+        clusters: [
+          {
+            ...tableCluster(),
+            relays: [{ address: 'fe80::1%lo', port: 3478, transport: 'udp' }],
+          },
+        ],
+      },
+    ],
     [
       'more relays than a region may have',
       { clusters: [{ ...tableCluster(), relays: Array(9).fill(endpoints('us').relays[0]) }] },

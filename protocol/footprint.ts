@@ -4,6 +4,7 @@
  * each other.
  */
 import * as v from 'valibot';
+import { BaseUrlSchema } from './base-url.ts';
 import { fileOf, ruleFaults } from './footprint-rules.ts';
 import { RegionNameSchema, RegionSchema, type Region } from './footprint-region.ts';
 import { MAX_REGION_RELAYS, RelayAddressSchema, type RelayAddress } from './signature.ts';
@@ -67,7 +68,7 @@ const SteeringClusterSchema = v.strictObject({
   ...v.required(RegionSchema.entries.geo).entries,
   /** Cluster ids in the order they take over. */
   failover: v.array(v.number()),
-  signaling: v.pipe(v.string(), v.url()),
+  signaling: BaseUrlSchema,
   relays: v.pipe(v.array(RelayAddressSchema), v.minLength(1), v.maxLength(MAX_REGION_RELAYS)),
 });
 

@@ -1,4 +1,4 @@
-/** What a transceiver tells of itself, so that the edge can pick it and relays can reach it. */
+/** What a transceiver tells of itself, so that the edge can pick it. */
 import * as v from 'valibot';
 
 /** Milliseconds between two reports. */

@@ -18,20 +18,20 @@ const KEY = new Uint8Array(64).fill(7);
 const CLUSTER = 2;
 const NOW = Date.UTC(2026, 5, 1);
 const BODY = 'v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=é\r\n';
-const END: Forward = {
-  op: 'end',
+const END = {
+  op: 'end' as const,
   requestId: 'r-1',
   transceiver: 7,
   call: 'c0ffee00'.repeat(4),
   tenant: 'acme',
-};
-const CREATE: Forward = {
+} satisfies Forward;
+const CREATE = {
   ...END,
-  op: 'create',
+  op: 'create' as const,
   ufrag: 'A'.repeat(23),
   expiresAt: NOW + 3_600_000,
-  relays: [{ address: '192.0.2.1', port: 3478, transport: 'udp' }],
-};
+  relays: [{ address: '192.0.2.1', port: 3478, transport: 'udp' as const }],
+} satisfies Forward;
 
 const WRONG_ALGORITHM = '"alg" (Algorithm) Header Parameter value not allowed';
 
@@ -83,6 +83,24 @@ describe('refused is', () => {
     await expect(verify(token)).rejects.toThrow('"exp" claim timestamp check failed');
   });
 
+  test('no memory of a token for longer, whatever it says of its own end', async () => {
+    const long = await handMade((token) => token.setExpirationTime('100 years'));
+    await verify(long);
+    vi.setSystemTime(NOW + (TOKEN_LIFETIME + 2 * CLOCK_TOLERANCE) * 1000);
+    await expect(verify(long)).rejects.toThrow('the token was used before');
+    vi.setSystemTime(NOW + (TOKEN_LIFETIME + 4 * CLOCK_TOLERANCE) * 1000);
+    await expect(verify(long)).rejects.toThrow('too far in the past');
+    await verify(await sign(KEY, CLUSTER, END));
+    expect(verifier.remembered).toBe(1);
+  });
+
+  test('a token used while its body was on the way', async () => {
+    const token = await sign(KEY, CLUSTER, CREATE, BODY);
+    const checked = await verifier.check(token, ForwardSchema);
+    await verify(token, BODY);
+    expect(() => verifier.use(checked, BODY)).toThrow('the token was used before');
+  });
+
   test('one of two uses at the same time', async () => {
     const token = await sign(KEY, CLUSTER, END);
     const uses = await Promise.allSettled([verify(token), verify(token)]);
@@ -123,7 +141,13 @@ describe('refused is', () => {
       'more relays than two regions have',
       { ...CREATE, relays: Array(2 * MAX_REGION_RELAYS + 1).fill(CREATE.relays[0]) },
     ],
-    ['a relay by name', { ...CREATE, relays: [{ ...CREATE, address: 'host' }] }],
+    ['a relay by name', { ...CREATE, relays: [{ ...CREATE.relays[0], address: 'host' }] }],
+    ['a relay in a zone', { ...CREATE, relays: [{ ...CREATE.relays[0], address: 'fe80::1%lo' }] }],
+    ['a ufrag that ends its line', { ...CREATE, ufrag: `${'A'.repeat(21)}\r\n` }],
+    ['a ufrag of other characters', { ...CREATE, ufrag: `${'A'.repeat(22)}-` }],
+    ['a ufrag that is too short', { ...CREATE, ufrag: 'A'.repeat(22) }],
+    ['an end between milliseconds', { ...CREATE, expiresAt: NOW + 0.5 }],
+    ['no end that a clock could show', { ...CREATE, expiresAt: 1e300 }],
   ])('a token with %s', async (_, claims) => {
     const token = await handMade((made) => made, claims);
     await expect(verify(token)).rejects.toThrow('not those of this request');

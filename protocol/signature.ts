@@ -15,12 +15,18 @@ export const SIGNING_KEY_LENGTH = 32;
 
 const ALGORITHM = 'HS256';
 
+/**
+ * Seconds a token is remembered after its use, whatever it says of its own end: from the earliest
+ * moment it is good, a tolerance before it was issued, to the second in which it is too old.
+ */
+const REMEMBERED = TOKEN_LIFETIME + 3 * CLOCK_TOLERANCE + 1;
+
 /** Most relays of a region; an answer names those of two at most. */
 export const MAX_REGION_RELAYS = 8;
 
 /** A relay address as a client sees it, an ICE host candidate. */
 export const RelayAddressSchema = v.strictObject({
-  address: v.pipe(v.string(), v.ip()),
+  address: v.pipe(v.string(), v.ip(), v.excludes('%', 'give an address without a zone')),
   port: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535)),
   transport: v.picklist(['udp', 'tcp']),
 });
@@ -39,9 +45,9 @@ export const ForwardSchema = v.variant('op', [
     call: Call,
     tenant: v.string(),
     /** The routed ufrag the session answers to. */
-    ufrag: v.pipe(v.string(), v.length(23)),
+    ufrag: v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{23}$/)),
     /** Milliseconds since the Unix epoch, when the ufrag expires and the session must end. */
-    expiresAt: v.number(),
+    expiresAt: v.pipe(v.number(), v.safeInteger()),
     /** The candidates of the answer, all of them. */
     relays: v.pipe(v.array(RelayAddressSchema), v.minLength(1), v.maxLength(2 * MAX_REGION_RELAYS)),
   }),
@@ -93,7 +99,14 @@ export async function sign(
     .sign(key);
 }
 
-/** Verifies tokens for one cluster and remembers each until it expires, so that none works twice. */
+/** A token that is good but for the body it may belong to. */
+export interface CheckedToken<C> {
+  readonly claims: C;
+  readonly jti: string;
+  readonly digest: unknown;
+}
+
+/** Verifies tokens for one cluster and remembers each while it is good, so that none works twice. */
 export class SignatureVerifier {
   readonly #key: Uint8Array;
   readonly #cluster: number;
@@ -104,19 +117,45 @@ export class SignatureVerifier {
     this.#cluster = cluster;
   }
 
-  /** @throws SignatureError */
+  /** Tokens remembered now. */
+  get remembered(): number {
+    return this.#used.size;
+  }
+
+  /** {@link check} and {@link use} in one. @throws SignatureError */
   async verify<S extends typeof ForwardSchema | typeof RosterJoinSchema>(
     token: string,
     schema: S,
     body = '',
   ): Promise<v.InferOutput<S>> {
-    const payload = await this.#payload(token);
-    if (payload.digest !== digestOf(body)) throw new SignatureError('the body was not signed');
-    const claims = v.safeParse(schema, payload.claims);
-    if (!claims.success) throw new SignatureError('the claims are not those of this request');
-    if (!payload.jti || !payload.exp) throw new SignatureError('the token lacks jti or exp');
-    this.#useOnce(payload.jti, payload.exp);
-    return claims.output;
+    return this.use(await this.check(token, schema), body);
+  }
+
+  /** All that shows before the body is read; does not use the token up. @throws SignatureError */
+  async check<S extends typeof ForwardSchema | typeof RosterJoinSchema>(
+    token: string,
+    schema: S,
+  ): Promise<CheckedToken<v.InferOutput<S>>> {
+    const { jti, exp, digest, claims } = await this.#payload(token);
+    const result = v.safeParse(schema, claims);
+    if (!result.success) throw new SignatureError('the claims are not those of this request');
+    if (!jti || !exp) throw new SignatureError('the token lacks jti or exp');
+    this.#requireUnused(jti);
+    return { claims: result.output, jti, digest };
+  }
+
+  /** Uses a token up for the body it was signed with. @throws SignatureError */
+  use<C>({ claims, jti, digest }: CheckedToken<C>, body = ''): C {
+    if (digest !== digestOf(body)) throw new SignatureError('the body was not signed');
+    const now = Date.now() / 1000;
+    // A Map keeps insertion order, and all are kept equally long, so the oldest tokens stand first.
+    for (const [id, until] of this.#used) {
+      if (until > now) break;
+      this.#used.delete(id);
+    }
+    this.#requireUnused(jti);
+    this.#used.set(jti, now + REMEMBERED);
+    return claims;
   }
 
   async #payload(token: string) {
@@ -133,15 +172,8 @@ export class SignatureVerifier {
     }
   }
 
-  #useOnce(jti: string, expiry: number): void {
-    const now = Date.now() / 1000;
-    // A Map keeps insertion order, and lifetimes are equal, so the oldest tokens stand first.
-    for (const [id, until] of this.#used) {
-      if (until > now) break;
-      this.#used.delete(id);
-    }
+  #requireUnused(jti: string): void {
     if (this.#used.has(jti)) throw new SignatureError('the token was used before');
-    this.#used.set(jti, expiry + CLOCK_TOLERANCE);
   }
 }
 

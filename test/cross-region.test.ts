@@ -32,7 +32,7 @@ test('Frankfurt has no transceiver: the call enters there and lives in us-east-1
   await page.untilLive();
 
   expect(await page.path()).toMatchObject({ colo: 'FRA', cluster: HOME, ingress: INGRESS });
-  const { relays } = stack.regions.get(INGRESS)!;
+  const relays = [INGRESS, HOME].flatMap((name) => stack.regions.get(name)!.relays);
   expect(await page.candidates()).toEqual(relays.map(candidateOf));
   expect(await sessionsOf(stack)).toEqual({ [HOME]: 1 });
 
@@ -45,10 +45,10 @@ test('Frankfurt has no transceiver: the call enters there and lives in us-east-1
     after[relay][traffic].packets - before[relay][traffic].packets;
   expect(grown('ingress', 'fromClients')).toBeGreaterThanOrEqual(PACKETS);
   expect(grown('ingress', 'toClients')).toBeGreaterThanOrEqual(PACKETS);
-  // Up and down alike pass the home region's relay, which has no client of its own.
+  // Up and down alike pass the home region's relay, to which the client itself sends checks at most.
   expect(grown('home', 'fromTrunk')).toBeGreaterThanOrEqual(2 * PACKETS);
-  expect(grown('home', 'fromClients')).toBe(0);
-  expect(grown('home', 'toClients')).toBe(0);
+  expect(grown('home', 'fromClients')).toBeLessThan(PACKETS / 5);
+  expect(grown('home', 'toClients')).toBeLessThan(PACKETS / 5);
   expect(await page.text('#path')).toContain('reached over the trunk');
 });
 

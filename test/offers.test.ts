@@ -43,6 +43,15 @@ describe('an offer that cannot be answered gets problem details', () => {
   });
 });
 
+test('an offer without its line breaks is told how curl keeps them', async () => {
+  const response = await postOffer(stack.edge, OFFER.replaceAll('\r\n', ''));
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({
+    type: 'urn:global-relay:problem:malformed-offer',
+    detail: expect.stringContaining('--data-binary'),
+  });
+});
+
 test('a body that is not application/sdp is refused with 415', async () => {
   for (const type of ['application/json', 'text/plain', '']) {
     const response = await postOffer(stack.edge, OFFER, { 'content-type': type });

@@ -7,6 +7,14 @@ import { sessionsOf } from './support/sessions.ts';
 import { TalkPage } from './support/talk-page.ts';
 import { until } from './support/until.ts';
 
+/** Keeps every text of the status line in `statuses`: some are too short-lived to be polled for. */
+const RECORD_STATUS = `
+  globalThis.statuses = [];
+  new MutationObserver((records) => {
+    for (const { addedNodes } of records) statuses.push(addedNodes[0]?.textContent);
+  }).observe(document.getElementById('status'), { childList: true });
+`;
+
 let stack: Stack;
 let browser: Browser;
 
@@ -35,8 +43,13 @@ test('a refused microphone is told, with what to do, and no session is made', as
   const wary = await launchChromium({ microphone: 'deny' });
   try {
     const page = await TalkPage.open(wary, stack.edge);
+    await page.page.evaluate(RECORD_STATUS);
     await page.callFrom('Tokyo');
     await until(async () => (await page.state()) === 'failed');
+    expect(await page.page.evaluate('statuses')).toEqual([
+      'Allow the microphone…',
+      'The call failed.',
+    ]);
     expect(await page.text('#error')).toMatch(/microphone is blocked.*Allow it/i);
     expect(await sessionsOf(stack)).toEqual({});
     expect(page.complaints).toEqual([]);

@@ -5,7 +5,7 @@ import { problem } from '../protocol/problem.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
 import { UfragCodec } from '../protocol/ufrag.ts';
-import { CALL_DEADLINE, MAX_TRIES, SESSION_LIFETIME } from './calls.ts';
+import { MAX_TRIES, SESSION_LIFETIME } from './calls.ts';
 import { ROUTING_KEYS, SIGNING_KEY, startLocalEdge, type LocalEdge } from './testing/local-edge.ts';
 import { startSignedOrigin, type Behavior, type SignedOrigin } from './testing/signed-origin.ts';
 import { testTable } from './testing/steering-table.ts';
@@ -43,8 +43,9 @@ beforeAll(async () => {
   edge = await startLocalEdge(JSON.stringify(testTable({ 1: one!, 2: two!, 3: three! })));
   const report = { sessions: 0, capacity: 10, draining: false };
   // Cluster 1 has one transceiver, cluster 2 has two that can take calls, cluster 3 has none.
+  // The lot falls on 21 first, for nearly all the room is there.
   await edge.join(1, { ...report, transceiver: 11 });
-  await edge.join(2, { ...report, transceiver: 21 });
+  await edge.join(2, { ...report, transceiver: 21, capacity: 1e12 });
   await edge.join(2, { ...report, transceiver: 22, sessions: 5 });
   await edge.join(2, { ...report, transceiver: 23, draining: true });
   await edge.join(3, { ...report, transceiver: 31, sessions: 10 });
@@ -54,7 +55,10 @@ afterAll(async () => {
   await edge.close();
   await Promise.all(origins.map((origin) => origin.close()));
 });
-beforeEach(() => {
+beforeEach(async () => {
+  // Clusters that failed in the test before are trusted again once they answer, and be it with no.
+  for (const origin of origins) origin.behave(status(503));
+  await (await call()).text();
   for (const origin of origins) origin.behave(created);
 });
 
@@ -141,7 +145,7 @@ describe('POST /v1/calls', () => {
     expect(late).toMatchObject({ ok: false, reason: 'expired' });
   });
 
-  it('prefers the transceiver with less load and never one that drains', async () => {
+  it('prefers the transceiver with more room and never one that drains', async () => {
     for (let i = 0; i < 6; i++) await (await call()).text();
     expect(new Set(creates().map(({ transceiver }) => transceiver))).toEqual(new Set([21]));
   });
@@ -214,7 +218,7 @@ describe('POST /v1/calls', () => {
     const response = await call();
     expect(response.status).toBe(502);
     await expectProblem(response, 'bad-gateway');
-    expect(creates()).toHaveLength(MAX_TRIES);
+    expect(creates().map(({ transceiver }) => transceiver)).toEqual([11, 21]);
   });
 
   it.each(['malformed-offer', 'unacceptable-offer', 'offer-too-large'] as const)(
@@ -236,16 +240,26 @@ describe('POST /v1/calls', () => {
     expect(response.status).toBe(201);
     expect(response.headers.get('relay-path')).toContain('cluster="us-east-1"');
     await response.text();
+    expect(creates().map(({ transceiver }) => transceiver)).toEqual([11, 21]);
+
+    // The next calls do not wait for it, and a person may ask why.
+    const next = await call();
+    expect(next.headers.get('relay-path')).toContain('cluster="us-east-1"');
+    await next.text();
+    expect(creates().map(({ transceiver }) => transceiver)).toEqual([11, 11, 21]);
+    const where = await edge.fetch('/v1/where', { cf: FRANKFURT });
+    expect(await where.json()).toMatchObject({
+      region: 'us-east-1',
+      reason: expect.stringContaining('but it failed a call a moment ago'),
+    });
   });
 
-  it('gives up at its deadline', { timeout: 30_000 }, async () => {
+  it('says 504 when all clusters are silent', { timeout: 30_000 }, async () => {
     for (const origin of origins) origin.behave(() => 'never');
-    const start = performance.now();
     const response = await call();
-    expect(performance.now() - start).toBeGreaterThan(CALL_DEADLINE - 100);
     expect(response.status).toBe(504);
     await expectProblem(response, 'gateway-timeout');
-    expect(creates()).toHaveLength(MAX_TRIES);
+    expect(creates().map(({ transceiver }) => transceiver)).toEqual([11, 21]);
   });
 });
 
@@ -265,9 +279,9 @@ describe('DELETE /v1/calls/:id', () => {
     ]);
   });
 
-  it.each([404, 409])('says 404 when the origin answers %i', async (code) => {
+  it('says 404 when the origin does', async () => {
     const location = await newLocation();
-    origins[1].behave(status(code));
+    origins[1].behave(status(404));
     const response = await end(location);
     expect(response.status).toBe(404);
     await expectProblem(response, 'call-not-found');

@@ -20,6 +20,7 @@ import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { relayPath, StageTimings } from './response-headers.ts';
 import { steer } from './steering.ts';
+import { suspects } from './suspects.ts';
 
 /** Milliseconds a session lives at most: its ufrag expires then. */
 export const SESSION_LIFETIME = 2 * 60 * 60 * 1000;
@@ -28,8 +29,8 @@ export const SESSION_LIFETIME = 2 * 60 * 60 * 1000;
 export const MAX_TRIES = 3;
 
 /** Milliseconds for all tries together, and for a single one. */
-export const CALL_DEADLINE = 8_000;
-export const TRY_TIMEOUT = 3_000;
+const CALL_DEADLINE = 8_000;
+const TRY_TIMEOUT = 3_000;
 
 /** Milliseconds the end of a call may take. */
 const END_TIMEOUT = 5_000;
@@ -75,8 +76,10 @@ export async function startCall(context: EdgeContext): Promise<Response> {
   }
 
   const readRoster = rostersFor(context);
-  const choices = candidates(clusters, (cluster) =>
-    timings.measure('roster', () => readRoster(cluster)),
+  const choices = candidates(
+    clusters,
+    (cluster) => timings.measure('roster', () => readRoster(cluster)),
+    suspects,
   );
   const deadline = Date.now() + CALL_DEADLINE;
   let tries = 0;
@@ -88,6 +91,7 @@ export async function startCall(context: EdgeContext): Promise<Response> {
     const outcome = await timings.measure('forward', () =>
       createSession({ ...originOf(candidate.cluster, keys), timeout }, claims, offer),
     );
+    suspects.note(candidate.cluster.cluster, outcome.outcome);
     if (outcome.outcome === 'created') {
       return created(context, keys, claims, candidate, ingress, outcome, timings);
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { RosterEntry } from '../protocol/roster.ts';
 import { candidates } from './candidates.ts';
+import { Suspects } from './suspects.ts';
 import { testTable } from './testing/steering-table.ts';
 
 const { clusters } = testTable();
@@ -15,11 +16,16 @@ function roster(...ids: number[]): RosterEntry[] {
   }));
 }
 
-async function route(rosters: Record<number, RosterEntry[]>): Promise<[number, number][]> {
+async function route(
+  rosters: Record<number, RosterEntry[]>,
+  suspects = new Suspects(),
+  outcome: 'busy' | 'timeout' = 'busy',
+): Promise<[number, number][]> {
   const order: [number, number][] = [];
   const read = async (cluster: number) => rosters[cluster] ?? Promise.reject(new Error('away'));
-  for await (const { cluster, transceiver } of candidates(clusters, read)) {
+  for await (const { cluster, transceiver } of candidates(clusters, read, suspects)) {
     order.push([cluster.cluster, transceiver]);
+    suspects.note(cluster.cluster, outcome);
   }
   return order;
 }
@@ -29,6 +35,21 @@ describe('candidates', () => {
     const order = await route({ 1: roster(1, 2, 3), 2: roster(1), 3: roster(7, 8) });
     expect(order.map(([cluster]) => cluster)).toEqual([1, 1, 2, 3, 3]);
     expect(new Set(order.map(String)).size).toBe(5);
+  });
+
+  it('offers no second transceiver of a cluster that failed', async () => {
+    const rosters = { 1: roster(1, 2), 2: roster(1, 2), 3: roster(1, 2) };
+    const order = await route(rosters, new Suspects(), 'timeout');
+    expect(order.map(([cluster]) => cluster)).toEqual([1, 2, 3]);
+  });
+
+  it('offers clusters that failed an earlier call last, in the order they have', async () => {
+    const suspects = new Suspects();
+    suspects.note(2, 'unreachable');
+    suspects.note(1, 'bad-answer');
+    const rosters = { 1: roster(1, 2), 2: roster(1), 3: roster(1) };
+    const order = await route(rosters, suspects);
+    expect(order.map(([cluster]) => cluster)).toEqual([3, 1, 1, 2]);
   });
 
   it('passes clusters whose roster is empty or cannot be read', async () => {
@@ -41,10 +62,11 @@ describe('candidates', () => {
 
   it('reads a roster only when its turn comes', async () => {
     const read: number[] = [];
-    const choices = candidates(clusters, async (cluster) => {
+    const readRoster = async (cluster: number) => {
       read.push(cluster);
       return roster(1);
-    });
+    };
+    const choices = candidates(clusters, readRoster, new Suspects());
     await choices.next();
     expect(read).toEqual([1]);
   });

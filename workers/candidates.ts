@@ -2,6 +2,7 @@
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { pickTransceiver } from './pick.ts';
 import type { RosterReader } from './roster-reader.ts';
+import type { Suspects } from './suspects.ts';
 
 /** Transceivers of one cluster that are tried before the next cluster's turn. */
 const TRIES_PER_CLUSTER = 2;
@@ -16,12 +17,15 @@ export interface Candidate {
  * transceivers, for this call.
  *
  * @param clusters In the order to try them.
+ * @param suspects Clusters that come last. One that becomes suspect while it is tried is left at once,
+ *   for its transceivers share the signaling that failed.
  */
 export async function* candidates(
   clusters: readonly SteeringCluster[],
   readRoster: RosterReader,
+  suspects: Suspects,
 ): AsyncGenerator<Candidate, void> {
-  for (const cluster of clusters) {
+  for (const cluster of suspectsLast(clusters, suspects)) {
     let entries = await readRoster(cluster.cluster).catch((error: unknown) => {
       const { region } = cluster;
       console.warn({ message: 'no roster, next cluster', region, error: String(error) });
@@ -31,7 +35,13 @@ export async function* candidates(
       const picked = pickTransceiver(entries);
       if (!picked) break;
       yield { cluster, transceiver: picked.transceiver };
+      if (suspects.has(cluster.cluster)) break;
       entries = entries.filter((entry) => entry !== picked);
     }
   }
+}
+
+function suspectsLast(clusters: readonly SteeringCluster[], suspects: Suspects): SteeringCluster[] {
+  const isSuspect = ({ cluster }: SteeringCluster) => suspects.has(cluster);
+  return clusters.toSorted((a, b) => Number(isSuspect(a)) - Number(isSuspect(b)));
 }

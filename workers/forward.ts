@@ -64,8 +64,7 @@ export async function endSession(origin: Origin, claims: EndClaims): Promise<End
     const response = await send(origin, 'DELETE', `/v1/sessions/${claims.call}`, claims);
     const status = await statusOf(response);
     if (response.status === 200) return { outcome: 'ended' };
-    // 409: the transceiver is gone, and the session with it.
-    if (response.status === 404 || response.status === 409) return { outcome: 'unknown-call' };
+    if (response.status === 404) return { outcome: 'unknown-call' };
     return failure('bad-answer', status);
   });
 }

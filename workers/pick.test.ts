@@ -11,11 +11,6 @@ const entry = (transceiver: number, change: Partial<RosterEntry> = {}): RosterEn
   ...change,
 });
 
-/** Yields the given numbers in turn, as Math.random would. */
-function sequence(...numbers: number[]): () => number {
-  return () => numbers.shift()!;
-}
-
 describe('pickTransceiver', () => {
   it('picks none where none has room', () => {
     const none = [
@@ -33,24 +28,40 @@ describe('pickTransceiver', () => {
     expect(pickTransceiver(entries)?.transceiver).toBe(3);
   });
 
-  it('takes the less loaded of the two it drew, by share of capacity', () => {
+  it('divides the lots by the room each has', () => {
     const entries = [
-      entry(1, { sessions: 5, capacity: 10 }),
-      entry(2, { sessions: 6, capacity: 100 }),
-      entry(3, { sessions: 9, capacity: 10 }),
+      entry(1, { sessions: 8 }),
+      entry(2, { sessions: 10 }),
+      entry(3, { sessions: 4 }),
     ];
-    expect(pickTransceiver(entries, sequence(0, 0))?.transceiver).toBe(2);
-    expect(pickTransceiver(entries, sequence(0, 0.99))?.transceiver).toBe(1);
-    expect(pickTransceiver(entries, sequence(0.99, 0.99))?.transceiver).toBe(2);
+    const at = (lot: number) => pickTransceiver(entries, () => lot)?.transceiver;
+    expect([0, 0.2499, 0.25, 0.9999].map(at)).toEqual([1, 1, 3, 3]);
+    // More than Math.random gives, as rounding might.
+    expect(at(1)).toBe(3);
   });
 
-  it('spreads equal load, and never draws one twice', () => {
-    const entries = [entry(1), entry(2), entry(3)];
-    const picked = new Set<number>();
-    for (let i = 0; i < 200; i++) picked.add(pickTransceiver(entries)!.transceiver);
-    expect(picked).toEqual(new Set([1, 2, 3]));
-    const two = [entry(1, { sessions: 1 }), entry(2)];
-    for (let i = 0; i < 50; i++) expect(pickTransceiver(two)?.transceiver).toBe(2);
+  it('keeps sending calls to the fuller one of two, as its room has it', () => {
+    const entries = [
+      entry(1, { sessions: 150, capacity: 200 }),
+      entry(2, { sessions: 50, capacity: 200 }),
+    ];
+    const draws = 10_000;
+    let first = 0;
+    for (let i = 0; i < draws; i++) first += Number(pickTransceiver(entries)?.transceiver === 1);
+    // A quarter, give or take eleven standard deviations.
+    expect(Math.abs(first / draws - 0.25)).toBeLessThan(0.05);
+  });
+
+  it('fills an empty cluster evenly from one and the same stale list', () => {
+    const entries = [1, 2, 3, 4].map((id) => entry(id));
+    const picked = new Map<number, number>();
+    for (let i = 0; i < 10_000; i++) {
+      const id = pickTransceiver(entries)!.transceiver;
+      picked.set(id, (picked.get(id) ?? 0) + 1);
+    }
+    for (const { transceiver } of entries) {
+      expect(Math.abs(picked.get(transceiver)! / 10_000 - 0.25)).toBeLessThan(0.05);
+    }
   });
 });
 

@@ -19,8 +19,8 @@ export function whyNone(entries: readonly RosterEntry[] | undefined): string {
 }
 
 /**
- * The less loaded of two taken at random. Always taking the least loaded one of a list that is a
- * second old would send a second's calls to a single transceiver.
+ * One at random, each as likely as its share of the room there is. Taking the one with the most room
+ * would send all calls of a second to a single transceiver, for the list is that old.
  *
  * @param random From 0 up to 1, as Math.random.
  */
@@ -29,13 +29,11 @@ export function pickTransceiver(
   random: () => number = Math.random,
 ): RosterEntry | undefined {
   const open = entries.filter(hasRoom);
-  if (open.length < 2) return open[0];
-  const first = Math.floor(random() * open.length);
-  const second = (first + 1 + Math.floor(random() * (open.length - 1))) % open.length;
-  const [a, b] = [open[first]!, open[second]!];
-  return load(b) < load(a) ? b : a;
+  let lot = random() * open.reduce((sum, entry) => sum + room(entry), 0);
+  // A lot that rounding left over falls to the last one.
+  return open.find((entry) => (lot -= room(entry)) < 0) ?? open.at(-1);
 }
 
-function load({ sessions, capacity }: RosterEntry): number {
-  return sessions / capacity;
+function room({ sessions, capacity }: RosterEntry): number {
+  return capacity - sessions;
 }

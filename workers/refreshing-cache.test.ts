@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { RefreshingCache } from './refreshing-cache.ts';
+import { REFRESH_LOST, RefreshingCache } from './refreshing-cache.ts';
 
 const LIMITS = { fresh: 1_000, stale: 10_000 };
 
@@ -75,6 +75,27 @@ describe('RefreshingCache', () => {
     expect(await get()).toBe(1);
     pass(5_001);
     await expect(get()).rejects.toThrow('away');
+  });
+
+  it('loads no more often than that while every load fails', async () => {
+    const { get, loadBy, settled, errors } = counting({ ...LIMITS, stale: Infinity });
+    await get();
+    pass(1_001);
+    loadBy(() => Promise.reject(new Error('malformed')));
+    for (let i = 0; i < 10; i++) {
+      expect(await get()).toBe(1);
+      await settled();
+    }
+    expect(errors).toHaveLength(1);
+    pass(REFRESH_LOST + 1);
+    await get();
+    await settled();
+    expect(errors).toHaveLength(2);
+    loadBy(async () => 7);
+    pass(REFRESH_LOST + 1);
+    await get();
+    await settled();
+    expect(await get()).toBe(7);
   });
 
   it('forgets a refresh that never ends', async () => {

@@ -1,7 +1,7 @@
 /** A value held in the isolate and renewed behind the requests that use it. */
 
-/** Milliseconds after which a refresh that never ended, since its request was cancelled, is forgotten. */
-const REFRESH_LOST = 5_000;
+/** Milliseconds before the next refresh after one that failed, or never ended for its request was cancelled. */
+export const REFRESH_LOST = 5_000;
 
 export interface CacheLimits<T> {
   /** Milliseconds for which a value is used as it is. */
@@ -49,12 +49,9 @@ export class RefreshingCache<T> {
   }
 
   async #refresh(load: () => Promise<T>): Promise<T> {
-    try {
-      const value = await load();
-      this.#held = { value, readAt: Date.now() };
-      return value;
-    } finally {
-      this.#refreshingSince = -Infinity;
-    }
+    const value = await load();
+    this.#held = { value, readAt: Date.now() };
+    this.#refreshingSince = -Infinity;
+    return value;
   }
 }

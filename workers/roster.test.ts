@@ -2,9 +2,9 @@ import { env } from 'cloudflare:workers';
 import { evictDurableObject } from 'cloudflare:test';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ROSTER_DEAD, type TransceiverReport } from '../protocol/roster.ts';
+import { ROSTER_DEAD, ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
 import { parseSigningKey, sign } from '../protocol/signature.ts';
-import { MAX_REPORT_LENGTH, type Roster } from './roster.ts';
+import { MAX_REPORT_LENGTH, MAX_REPORTS, type Roster } from './roster.ts';
 
 const key = parseSigningKey(env.SIGNING_KEY);
 let clusters = 100;
@@ -117,6 +117,20 @@ describe('Roster', () => {
     );
   });
 
+  it('counts reports anew after a while', async () => {
+    const own = newRoster();
+    const { socket } = await join(own, 1);
+    let now = Date.now();
+    for (let i = 0; i < 2 * MAX_REPORTS; i++) {
+      // The clock alone is held; waiting would make the test as slow as the rule.
+      vi.useFakeTimers({ toFake: ['Date'], now: (now += ROSTER_HEARTBEAT / 2) });
+      socket.send(JSON.stringify(report(1, i)));
+      await vi.waitFor(async () =>
+        expect(await own.roster.snapshot()).toMatchObject([report(1, i)]),
+      );
+    }
+  });
+
   it('keeps what it knows when it forgets its memory', async () => {
     const own = newRoster();
     const { socket } = await join(own, 3);
@@ -195,6 +209,17 @@ describe('Roster', () => {
       const own = newRoster();
       const { socket, closed } = await join(own, 1);
       socket.send(message);
+      expect((await closed).code).toBe(1008);
+      expect(await ids(own.roster)).toEqual([]);
+    });
+
+    it('reports far more often than a heartbeat', async () => {
+      const own = newRoster();
+      const { socket, closed } = await join(own, 1);
+      for (let i = 0; i < MAX_REPORTS; i++) socket.send(JSON.stringify(report(1, i)));
+      const last = report(1, MAX_REPORTS - 1);
+      await vi.waitFor(async () => expect(await own.roster.snapshot()).toMatchObject([last]));
+      socket.send(JSON.stringify(report(1)));
       expect((await closed).code).toBe(1008);
       expect(await ids(own.roster)).toEqual([]);
     });

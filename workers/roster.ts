@@ -3,6 +3,7 @@ import { DurableObject } from 'cloudflare:workers';
 import * as v from 'valibot';
 import {
   ROSTER_DEAD,
+  ROSTER_HEARTBEAT,
   TransceiverReportSchema,
   type RosterEntry,
   type TransceiverReport,
@@ -14,6 +15,12 @@ import { edgeKeys } from './keys.ts';
 /** Characters of the longest report; a true one has about eighty. */
 export const MAX_REPORT_LENGTH = 1024;
 
+/**
+ * Reports that a link may send in {@link ROSTER_DEAD}: thrice those of its heartbeat and the one it
+ * begins with, for some may arrive together.
+ */
+export const MAX_REPORTS = 3 * (ROSTER_DEAD / ROSTER_HEARTBEAT + 1);
+
 /** WebSocket close codes (RFC 6455 §7.4). */
 const POLICY_VIOLATION = 1008;
 const REPLACED = 4000;
@@ -22,6 +29,13 @@ const REPLACED = 4000;
 interface Attachment {
   readonly transceiver: number;
   readonly entry?: RosterEntry;
+  readonly window: ReportWindow;
+}
+
+/** Reports counted since a moment, in milliseconds since the Unix epoch. */
+interface ReportWindow {
+  readonly since: number;
+  readonly reports: number;
 }
 
 /**
@@ -46,20 +60,26 @@ export class Roster extends DurableObject<Env> {
     const tag = String(transceiver);
     for (const old of this.ctx.getWebSockets(tag)) old.close(REPLACED, 'joined again');
     this.ctx.acceptWebSocket(server, [tag]);
-    server.serializeAttachment({ transceiver } satisfies Attachment);
+    const window = { since: Date.now(), reports: 0 };
+    server.serializeAttachment({ transceiver, window } satisfies Attachment);
     return new Response(null, { status: 101, webSocket: client });
   }
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
-    const { transceiver } = attachmentOf(socket);
+    if (socket.readyState !== WebSocket.OPEN) return;
+    const { transceiver, window: last } = attachmentOf(socket);
+    const now = Date.now();
+    const window = countReport(last, now);
     const report = readReport(message);
     if (!report) {
       socket.close(POLICY_VIOLATION, 'that is no report');
     } else if (report.transceiver !== transceiver) {
       socket.close(POLICY_VIOLATION, `joined as ${transceiver}`);
+    } else if (window.reports > MAX_REPORTS) {
+      socket.close(POLICY_VIOLATION, `report every ${ROSTER_HEARTBEAT} ms`);
     } else {
-      const entry = { ...report, seenAt: Date.now() };
-      socket.serializeAttachment({ transceiver, entry } satisfies Attachment);
+      const entry = { ...report, seenAt: now };
+      socket.serializeAttachment({ transceiver, entry, window } satisfies Attachment);
     }
   }
 
@@ -89,6 +109,10 @@ export class Roster extends DurableObject<Env> {
 function attachmentOf(socket: WebSocket): Attachment {
   const attachment: Attachment = socket.deserializeAttachment();
   return attachment;
+}
+
+function countReport({ since, reports }: ReportWindow, now: number): ReportWindow {
+  return now - since < ROSTER_DEAD ? { since, reports: reports + 1 } : { since: now, reports: 1 };
 }
 
 function readReport(message: string | ArrayBuffer): TransceiverReport | undefined {

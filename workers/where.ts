@@ -5,6 +5,7 @@ import { footprintFor, rostersFor, type EdgeContext } from './edge.ts';
 import { whyNone } from './pick.ts';
 import { placeOf } from './place.ts';
 import { distanceKm, steer } from './steering.ts';
+import { suspects } from './suspects.ts';
 
 /** `GET /v1/where` */
 export async function where(context: EdgeContext): Promise<Response> {
@@ -13,11 +14,12 @@ export async function where(context: EdgeContext): Promise<Response> {
   const [home] = clusters;
   const readRoster = rostersFor(context);
   const rosters = new Map<number, readonly RosterEntry[]>();
-  const choices = candidates(clusters, async (cluster) => {
+  const keepRoster = async (cluster: number) => {
     const entries = await readRoster(cluster);
     rosters.set(cluster, entries);
     return entries;
-  });
+  };
+  const choices = candidates(clusters, keepRoster, suspects);
   const first = await choices.next();
   const chosen = first.value?.cluster;
   const isPassed = home !== undefined && chosen !== home;
@@ -30,7 +32,11 @@ export async function where(context: EdgeContext): Promise<Response> {
       ingress: ingress ? { region: ingress.region, relays: ingress.relays } : null,
       basis,
       reason: isPassed
-        ? `${home.region} comes first (${reason}), but ${whyNone(rosters.get(home.cluster))}`
+        ? `${home.region} comes first (${reason}), but ${
+            suspects.has(home.cluster)
+              ? 'it failed a call a moment ago'
+              : whyNone(rosters.get(home.cluster))
+          }`
         : reason,
       clusters: clusters.map((cluster) => {
         const km = distanceKm(place, cluster);

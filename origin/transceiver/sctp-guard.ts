@@ -1,26 +1,33 @@
 /**
  * A check of SCTP packets (RFC 9260) before werift reads them. Werift trusts lengths: a chunk or
- * parameter of length zero makes it loop for ever, and what it does not know makes it throw.
+ * parameter of length zero makes it loop for ever, and what it does not know makes it throw. It also
+ * does whatever a packet asks for as often as the packet asks.
  */
 
 const COMMON_HEADER_LENGTH = 12;
 const CHUNK_HEADER_LENGTH = 4;
 const PARAMETER_HEADER_LENGTH = 4;
 
-/** Bytes of the largest SCTP packet that a datagram carries. */
-const MAX_PACKET = 9_000;
+/** Bytes of the largest SCTP packet; browsers keep to 1,200, so that it fits any path (RFC 8831 §5). */
+export const MAX_PACKET = 1_500;
 
-/** TSNs that DATA may be ahead of what is missing; werift sorts them all for each packet. */
-export const MAX_TSN_AHEAD = 1_024;
+/** TSNs that DATA may be ahead of what is missing; werift sorts them all for each SACK. */
+export const MAX_TSN_AHEAD = 512;
 
-/** Farthest TSN from the acknowledged one that a gap block may name. */
-const MAX_GAP_END = 8_192;
+/** Most parameters of a chunk; browsers put fewer than ten in an INIT. */
+export const MAX_PARAMETERS = 16;
+
+/** Most parameters of a RE-CONFIG chunk (RFC 6525 §3.1). */
+const MAX_RECONFIG_PARAMETERS = 2;
+
+/** Most streams that one FORWARD TSN moves on. */
+const MAX_FORWARDED_STREAMS = 128;
 
 /** Chunk types (RFC 9260 §3.2, RFC 6525, RFC 3758). */
-export const DATA = 0;
+const DATA = 0;
 const SACK = 3;
 const RECONFIG = 130;
-export const FORWARD_TSN = 192;
+const FORWARD_TSN = 192;
 
 /** Fewest bytes of a chunk with its header, of every type werift knows. */
 const MIN_LENGTHS: ReadonlyMap<number, number> = new Map([
@@ -63,8 +70,10 @@ const RECONFIG_VALUES: ReadonlyMap<number, number> = new Map([
 export interface SctpPosition {
   /** Undefined before the peer's INIT. */
   readonly lastReceivedTsn: number | undefined;
-  /** The next TSN we send. */
+  /** The next TSN that a chunk is given. */
   readonly localTsn: number;
+  /** Chunks that have a TSN and were never sent. */
+  readonly outboundQueue: { readonly length: number };
 }
 
 /** Total: true when werift can read the packet at bounded cost. */
@@ -72,9 +81,14 @@ export function isSoundSctp(packet: Buffer, position: SctpPosition): boolean {
   if (packet.length < COMMON_HEADER_LENGTH + CHUNK_HEADER_LENGTH || packet.length > MAX_PACKET) {
     return false;
   }
+  const seen = new Set<number>();
   for (let at = COMMON_HEADER_LENGTH; at + CHUNK_HEADER_LENGTH <= packet.length;) {
     const length = packet.readUInt16BE(at + 2);
-    const min = MIN_LENGTHS.get(packet[at]!);
+    const type = packet[at]!;
+    // No sender has a reason to say anything but DATA twice in one packet.
+    if (seen.has(type)) return false;
+    if (type !== DATA) seen.add(type);
+    const min = MIN_LENGTHS.get(type);
     if (min === undefined || length < min || at + length > packet.length) return false;
     if (!isSoundChunk(packet.subarray(at, at + length), position)) return false;
     at += length + (-length & 3);
@@ -89,6 +103,7 @@ function isSoundChunk(chunk: Buffer, position: SctpPosition): boolean {
   if (type === DATA) return isNear(chunk.readUInt32BE(4), position.lastReceivedTsn);
   if (type === SACK) return isSoundSack(chunk, position);
   if (type !== FORWARD_TSN) return true;
+  if (chunk.length > MIN_LENGTHS.get(FORWARD_TSN)! + 4 * MAX_FORWARDED_STREAMS) return false;
   return chunk.length % 4 === 0 && isNear(chunk.readUInt32BE(4), position.lastReceivedTsn);
 }
 
@@ -99,25 +114,27 @@ function isNear(tsn: number, lastReceived: number | undefined): boolean {
   return ahead <= MAX_TSN_AHEAD || ahead >= 2 ** 31;
 }
 
-function isSoundSack(chunk: Buffer, { localTsn }: SctpPosition): boolean {
+function isSoundSack(chunk: Buffer, { localTsn, outboundQueue }: SctpPosition): boolean {
   const gaps = chunk.readUInt16BE(12);
   const duplicates = chunk.readUInt16BE(14);
   if (chunk.length !== 16 + 4 * (gaps + duplicates)) return false;
   // What was never sent cannot be acknowledged.
-  const acknowledged = (localTsn - 1 - chunk.readUInt32BE(4)) >>> 0;
-  if (acknowledged >= 2 ** 31) return false;
+  const inFlight = (localTsn - 1 - outboundQueue.length - chunk.readUInt32BE(4)) >>> 0;
+  if (inFlight >= 2 ** 31) return false;
   let last = 0;
   for (let i = 0; i < gaps; i++) {
     const start = chunk.readUInt16BE(16 + 4 * i);
     const end = chunk.readUInt16BE(18 + 4 * i);
-    if (start <= last || end < start || end > MAX_GAP_END) return false;
+    if (start <= last || end < start || end > inFlight) return false;
     last = end;
   }
   return true;
 }
 
 function hasSoundParameters(chunk: Buffer, start: number, isReconfig: boolean): boolean {
-  for (let at = start; at + PARAMETER_HEADER_LENGTH <= chunk.length;) {
+  let left = isReconfig ? MAX_RECONFIG_PARAMETERS : MAX_PARAMETERS;
+  for (let at = start; at + PARAMETER_HEADER_LENGTH <= chunk.length; left--) {
+    if (left === 0) return false;
     const length = chunk.readUInt16BE(at + 2);
     if (length < PARAMETER_HEADER_LENGTH || at + length > chunk.length) return false;
     const min = isReconfig ? RECONFIG_VALUES.get(chunk.readUInt16BE(at)) : undefined;

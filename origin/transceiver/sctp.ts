@@ -5,11 +5,13 @@
 import { RTCSctpTransport, type RTCDataChannel } from 'werift';
 import { MAX_MESSAGE_SIZE } from './answer.ts';
 import type { OfferedData } from './offer.ts';
-import { DATA, FORWARD_TSN, isSoundSctp } from './sctp-guard.ts';
+import { boundInbound, countHeaders, flushOnce } from './sctp-bounds.ts';
+import { MAX_TSN_AHEAD, isSoundSctp } from './sctp-guard.ts';
 import {
   dtlsBelow,
   sctpInternals,
   transportInternals,
+  type InboundStream,
   type SctpInternals,
 } from './werift-internals.ts';
 
@@ -25,9 +27,15 @@ export const MAX_CHANNELS = 64;
 /** Bytes of messages that wait to be sent, over all channels; what comes on top is dropped. */
 export const MAX_BUFFERED = 4 * 1024 * 1024;
 
+/** Messages and chunks that wait to be sent or acknowledged; what comes on top is dropped. */
+export const MAX_WAITING = 8_192;
+
 /** Chunks and bytes of messages that are still incomplete; the window we announce is 1 MiB. */
-const MAX_HELD_CHUNKS = 4_096;
+export const MAX_HELD_CHUNKS = 2_048;
 const MAX_WINDOW_EXCESS = 131_072;
+
+/** Streams whose reset the client may leave waiting for its answer. */
+const MAX_RESETS = 1_024;
 
 // Payload protocol identifiers (RFC 8831 §8).
 const DCEP = 50;
@@ -65,20 +73,23 @@ export class DataChannels {
   readonly #transport: RTCSctpTransport;
   readonly #sctp: SctpInternals;
   readonly #events: DataEvents;
-  readonly #held = new Map<number, number>();
-  #heldChunks = 0;
+  /** Channels with messages that wait; one that the client has closed since still counts. */
+  readonly #buffering = new Set<RTCDataChannel>();
   #open = true;
 
   constructor({ sctpPort, maxMessageSize }: OfferedData, events: DataEvents) {
     this.#events = events;
     this.#transport = new RTCSctpTransport(sctpPort, MAX_MESSAGE_SIZE, { mtu: SCTP_MTU });
     this.#guardMessages();
+    flushOnce(this.#transport, (work) => this.#attempt(work));
     this.#transport.setDtlsTransport(dtlsBelow((packet) => events.send(packet)));
     this.#transport.setRemoteMaxMessageSize(maxMessageSize);
     this.#transport.onDataChannel.subscribe((channel) => this.#onChannel(channel));
     this.#transport.sctp.stateChanged.connected.subscribe(() => events.established());
     this.#sctp = sctpInternals(this.#transport);
     this.#sctp.rto = FIRST_RTO;
+    boundInbound(this.#sctp);
+    countHeaders(this.#sctp);
     this.#attempt(this.#transport.start(sctpPort));
   }
 
@@ -89,18 +100,18 @@ export class DataChannels {
       this.counters.refused++;
       return;
     }
-    this.#attempt(this.#sctp.handleData(packet).then(() => this.#afterPacket(packet)));
+    this.#attempt(this.#sctp.handleData(packet).finally(() => this.#afterPacket()));
   }
 
   /** Sends on the open channel of that label; counts what cannot be sent. */
   send(label: string, data: string | Uint8Array): void {
     const channels = Object.values(this.#transport.dataChannels);
     const channel = channels.find((it) => it.label === label && it.readyState === 'open');
-    const waiting = channels.reduce((sum, it) => sum + it.bufferedAmount, 0);
-    if (!this.#open || !channel || waiting > MAX_BUFFERED) {
+    if (!this.#open || !channel || this.#isFull()) {
       this.counters.unsent++;
       return;
     }
+    this.#buffering.add(channel);
     const message = typeof data === 'string' ? data : Buffer.from(data);
     try {
       if (message.length > 0) channel.send(message);
@@ -124,14 +135,35 @@ export class DataChannels {
     });
   }
 
+  #waiting(): number {
+    const { outboundQueue, sentQueue } = this.#sctp;
+    const { dataChannelQueue } = transportInternals(this.#transport);
+    return dataChannelQueue.length + outboundQueue.length + sentQueue.length;
+  }
+
+  #isFull(): boolean {
+    let bytes = 0;
+    for (const channel of this.#buffering) {
+      bytes += channel.bufferedAmount;
+      if (channel.bufferedAmount === 0) this.#buffering.delete(channel);
+    }
+    return bytes > MAX_BUFFERED || this.#waiting() >= MAX_WAITING;
+  }
+
+  /** An open channel stays what it is, and none opens whose acknowledgement could not leave. */
+  #mayOpen(stream: number): boolean {
+    const channels = this.#transport.dataChannels;
+    const hasPlace = !(stream in channels) && Object.keys(channels).length < MAX_CHANNELS;
+    return hasPlace && this.#waiting() < MAX_WAITING + MAX_CHANNELS;
+  }
+
   /** Werift lets what it throws on a message become an unhandled rejection, and opens without end. */
   #guardMessages(): void {
     const internals = transportInternals(this.#transport);
     const receive = internals.datachannelReceive.bind(internals);
     internals.datachannelReceive = async (stream, protocol, data) => {
       const opens = protocol === DCEP && data[0] === DCEP_OPEN;
-      const channels = this.#transport.dataChannels;
-      if (opens && !(stream in channels) && Object.keys(channels).length >= MAX_CHANNELS) return;
+      if (opens && !this.#mayOpen(stream)) return;
       try {
         await receive(stream, protocol, data);
       } catch {
@@ -149,9 +181,7 @@ export class DataChannels {
   }
 
   /** Werift stops at the first gap between the TSNs of whole messages and would wait for another packet. */
-  #drain(stream: number): void {
-    const inbound = this.#sctp.inboundStreams[stream];
-    if (!inbound) return;
+  #drain(inbound: InboundStream): void {
     for (let before = 0; inbound.reassembly.length !== before;) {
       before = inbound.reassembly.length;
       for (const message of inbound.popMessages()) {
@@ -162,23 +192,20 @@ export class DataChannels {
   }
 
   /** Werift holds incomplete messages without bound; the window it announces only asks. */
-  #afterPacket(packet: Buffer): void {
-    const touched = new Set<number>();
-    for (let at = 12; at + 8 < packet.length;) {
-      const length = packet.readUInt16BE(at + 2);
-      if (packet[at] === DATA) touched.add(packet.readUInt16BE(at + 8));
-      if (packet[at] === FORWARD_TSN) for (const stream of this.#held.keys()) touched.add(stream);
-      at += length + (-length & 3);
+  #afterPacket(): void {
+    let held = 0;
+    for (const inbound of Object.values(this.#sctp.inboundStreams)) {
+      if (!inbound?.reassembly.length) continue;
+      this.#drain(inbound);
+      held += inbound.reassembly.length;
     }
-    for (const stream of touched) {
-      this.#drain(stream);
-      const held = this.#sctp.inboundStreams[stream]?.reassembly.length ?? 0;
-      this.#heldChunks += held - (this.#held.get(stream) ?? 0);
-      if (held > 0) this.#held.set(stream, held);
-      else this.#held.delete(stream);
-    }
-    if (this.#heldChunks > MAX_HELD_CHUNKS || this.#sctp.advertisedRwnd < -MAX_WINDOW_EXCESS) {
+    const { advertisedRwnd, sackMisOrdered, reconfigQueue } = this.#sctp;
+    if (held > MAX_HELD_CHUNKS || advertisedRwnd < -MAX_WINDOW_EXCESS) {
       this.#events.abused('it sends more than the receive window it was given');
+    } else if (sackMisOrdered.size > MAX_TSN_AHEAD) {
+      this.#events.abused('it starts anew again and again');
+    } else if (reconfigQueue.length > MAX_RESETS) {
+      this.#events.abused('it answers no stream resets');
     }
   }
 

@@ -216,3 +216,32 @@ test('a back end that fails ends its call and no other', async () => {
   second.channel.send('x');
   expect(await stage.ended(two.call)).toBe('the back end failed');
 });
+
+test.each([
+  ['data', 'the back end failed'],
+  ['close', 'hung up'],
+] as const)(
+  'a back end whose async %s rejects ends its call, not the process',
+  async (method, expected) => {
+    const unhandled = vi.fn<(reason: unknown) => void>();
+    process.on('unhandledRejection', unhandled);
+    try {
+      const methods = { audio: () => undefined, data: () => undefined, close: () => undefined };
+      const rejects = { [method]: () => Promise.reject(new Error('no')) };
+      const backend = { name: 'broken', open: () => ({ ...methods, ...rejects }) };
+      await using stage = await openStage({ backend });
+      await using client = await weriftClient();
+      const { answer, call } = stage.create(client.offer);
+      await client.take(answer);
+      await until(() => client.channel.readyState === 'open');
+      if (method === 'data') client.channel.send('x');
+      else stage.transceiver.end(call, 'acme');
+      const reason = await stage.ended(call);
+      expect(reason).toBe(expected);
+      await new Promise(setImmediate);
+      expect(unhandled).not.toHaveBeenCalled();
+    } finally {
+      process.off('unhandledRejection', unhandled);
+    }
+  },
+);

@@ -7,6 +7,7 @@ import { writeAnswer } from './answer.ts';
 import { AudioSender } from './audio.ts';
 import type { DtlsContext } from './dtls-context.ts';
 import { DtlsEndpoint, type SrtpKeys } from './dtls.ts';
+import { guarded } from './guarded.ts';
 import { IceLite, newPassword, type IceCounters } from './ice-lite.ts';
 import type { Offer } from './offer.ts';
 import { DataChannels, type DataCounters } from './sctp.ts';
@@ -167,11 +168,12 @@ export class Session implements PathOwner {
     this.#data?.close();
     this.#dtls.close();
     this.#ice.close();
-    try {
-      this.#backend?.close();
-    } catch (error) {
-      this.#parts.log.error({ err: error }, 'the back end failed at the end of a call');
-    }
+    guarded(
+      () => this.#backend?.close(),
+      (error) => {
+        this.#parts.log.error({ err: error }, 'the back end failed at the end of a call');
+      },
+    );
     this.#parts.onEnd(this);
   }
 
@@ -229,13 +231,13 @@ export class Session implements PathOwner {
         if (this.#state === 'connected') this.#data?.send(label, data);
       },
     };
-    try {
-      return backend.open(call);
-    } catch (error) {
-      this.#parts.log.error({ err: error, backend: backend.name }, 'the back end took no call');
-      this.end('the back end took no call');
-      return undefined;
-    }
+    return guarded(
+      () => backend.open(call),
+      (error) => {
+        this.#parts.log.error({ err: error, backend: backend.name }, 'the back end took no call');
+        this.end('the back end took no call');
+      },
+    );
   }
 
   #onData(packet: Buffer): void {
@@ -272,13 +274,15 @@ export class Session implements PathOwner {
   }
 
   #toBackend(give: (to: BackendSession) => void): void {
-    if (!this.#backend) return;
-    try {
-      give(this.#backend);
-    } catch (error) {
-      this.#parts.log.error({ err: error }, 'the back end failed');
-      this.end('the back end failed');
-    }
+    const backend = this.#backend;
+    if (!backend) return;
+    guarded(
+      () => give(backend),
+      (error) => {
+        this.#parts.log.error({ err: error }, 'the back end failed');
+        this.end('the back end failed');
+      },
+    );
   }
 
   #reach(stage: keyof StageTimings): void {

@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { pino } from 'pino';
 import * as v from 'valibot';
 import { SignatureVerifier, sign, type Forward } from '../../protocol/signature.ts';
@@ -14,12 +18,14 @@ const Problem = v.object({ type: v.string(), status: v.number() });
 
 let stage: Stage;
 let app: ReturnType<typeof signalingApp>;
+let logged: { level: number; msg: string }[];
 beforeEach(async () => {
+  logged = [];
   stage = await openStage({ capacity: 2 });
   app = signalingApp({
     verifier: new SignatureVerifier(KEY, CLUSTER),
     transceivers: new Map([[7, stage.transceiver]]),
-    log: pino({ level: 'silent' }),
+    log: pino({ level: 'debug' }, { write: (line) => logged.push(JSON.parse(line)) }),
   });
 });
 afterEach(() => stage[Symbol.asyncDispose]());
@@ -107,6 +113,56 @@ test('what is not signed as it must be is refused', async () => {
     401,
     'unauthorized',
   ]);
+  expect(stage.transceiver.report().sessions).toBe(0);
+});
+
+test('the body of a stranger is not read', async () => {
+  let isRead = false;
+  const body = new ReadableStream(
+    {
+      pull: (controller) => {
+        isRead = true;
+        controller.close();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = { 'content-type': 'application/sdp', authorization: 'Bearer a.b.c' };
+  const response = await app.request('/v1/sessions', {
+    method: 'POST',
+    headers,
+    body,
+    duplex: 'half',
+  });
+  expect(await problemOf(response)).toEqual([401, 'unauthorized']);
+  expect(isRead).toBe(false);
+});
+
+test('a request that is given up halfway is no fault', async () => {
+  const server = createServer(getRequestListener(app.fetch)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('the server has no port');
+  const socket = connect(address.port, '127.0.0.1');
+  const token = await sign(KEY, CLUSTER, creation(), CHROME);
+  const head = [
+    'POST /v1/sessions HTTP/1.1',
+    'host: origin',
+    'content-type: application/sdp',
+    `content-length: ${CHROME.length}`,
+    `authorization: Bearer ${token}`,
+  ];
+  socket.write(`${head.join('\r\n')}\r\n\r\nv=0`);
+  await once(server, 'request');
+  socket.destroy();
+  await vi.waitFor(() => expect(logged).toHaveLength(1), { timeout: 15_000 });
+  expect(logged[0]).toMatchObject({ level: 20, msg: 'the edge gave a request up' });
+  server.close();
+});
+
+test('a session that is over already is refused', async () => {
+  const response = await post(creation({ expiresAt: Date.now() }));
+  expect(await problemOf(response)).toEqual([409, 'conflict']);
   expect(stage.transceiver.report().sessions).toBe(0);
 });
 

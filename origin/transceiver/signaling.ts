@@ -1,9 +1,15 @@
 /** The HTTP interface of a cluster's transceivers, for the edge alone: every request is signed. */
-import { Hono, type Context } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import { problemResponse } from '../../protocol/problem.ts';
-import { ForwardSchema, SignatureError, type SignatureVerifier } from '../../protocol/signature.ts';
+import {
+  ForwardSchema,
+  SignatureError,
+  type CheckedToken,
+  type Forward,
+  type SignatureVerifier,
+} from '../../protocol/signature.ts';
 import { MAX_OFFER_BYTES, OfferError } from './offer.ts';
 import { CapacityError, ConflictError, type Transceiver } from './transceiver.ts';
 
@@ -17,33 +23,50 @@ export interface SignalingOptions {
   readonly log: Logger;
 }
 
+interface SignalingEnv {
+  Variables: { token: CheckedToken<Forward> };
+}
+
 /**
  * - `POST /v1/sessions`: an offer as application/sdp, signed with `op: create`; 201 and the answer.
  * - `DELETE /v1/sessions/{call}`: signed with `op: end`; 200.
  * - `GET /healthz`: 200 as long as the process serves, whatever else is down.
  */
-export function signalingApp({ verifier, transceivers, log }: SignalingOptions): Hono {
-  const app = new Hono();
+export function signalingApp({
+  verifier,
+  transceivers,
+  log,
+}: SignalingOptions): Hono<SignalingEnv> {
+  const app = new Hono<SignalingEnv>();
   const limit = bodyLimit({
     maxSize: MAX_OFFER_BYTES,
     onError: () =>
       problemResponse('offer-too-large', `An offer has at most ${MAX_OFFER_BYTES} bytes.`),
   });
 
+  // Before the body is read, so that strangers cannot make it be.
+  const authenticate: MiddlewareHandler<SignalingEnv> = async (c, next) => {
+    c.set('token', await verifier.check(bearerOf(c), ForwardSchema));
+    await next();
+  };
+
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
 
-  app.post('/v1/sessions', limit, async (c) => {
+  app.post('/v1/sessions', authenticate, limit, async (c) => {
     const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/sdp') {
       return problemResponse('unsupported-media-type', 'Send the offer as application/sdp.');
     }
     const started = performance.now();
     const offer = await c.req.text();
-    const claims = await verifier.verify(bearerOf(c), ForwardSchema, offer);
+    const claims = verifier.use(c.get('token'), offer);
     if (claims.op !== 'create') throw new SignatureError('the token is not for creating a session');
     const transceiver = transceivers.get(claims.transceiver);
     if (!transceiver) {
       return problemResponse('conflict', `Transceiver ${claims.transceiver} is not here.`);
+    }
+    if (claims.expiresAt <= Date.now()) {
+      return problemResponse('conflict', 'The session is over already; check the clocks.');
     }
     const { answer, etag } = transceiver.create(claims, offer);
     const { requestId, call } = claims;
@@ -55,8 +78,8 @@ export function signalingApp({ verifier, transceivers, log }: SignalingOptions):
     });
   });
 
-  app.delete('/v1/sessions/:call', async (c) => {
-    const claims = await verifier.verify(bearerOf(c), ForwardSchema);
+  app.delete('/v1/sessions/:call', authenticate, (c) => {
+    const claims = verifier.use(c.get('token'));
     if (claims.op !== 'end' || claims.call !== c.req.param('call')) {
       throw new SignatureError('the token is not for ending this session');
     }
@@ -66,14 +89,15 @@ export function signalingApp({ verifier, transceivers, log }: SignalingOptions):
 
   app.notFound(() => problemResponse('not-found', 'Sessions are under /v1/sessions.'));
 
-  app.onError((error) => {
+  app.onError((error, c) => {
     if (error instanceof SignatureError) return problemResponse('unauthorized', error.message);
     if (error instanceof OfferError) return problemResponse(error.problem, error.message);
     if (error instanceof ConflictError) return problemResponse('conflict', error.message);
     if (error instanceof CapacityError) {
       return problemResponse('no-capacity', error.message, { 'retry-after': `${RETRY_AFTER}` });
     }
-    log.error({ err: error }, 'a signaling request failed; this is a bug');
+    if (c.req.raw.signal.aborted) log.debug({ err: error }, 'the edge gave a request up');
+    else log.error({ err: error }, 'a signaling request failed; this is a bug');
     return problemResponse('internal', 'The request failed here; the log of the origin says why.');
   });
 

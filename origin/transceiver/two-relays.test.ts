@@ -18,6 +18,8 @@ const isRtp = (packet: Buffer) => packet[0]! >= 128 && packet[0]! <= 191;
 const passed = (relay: RelayShim, direction: 'up' | 'down', media: boolean) =>
   relay.seen.filter((it) => it.direction === direction && isRtp(it.packet) === media).length;
 
+const isIndication = ({ packet }: Passing) => packet.readUInt16BE(0) === 0x0011;
+
 const attributeOf = (sdp: string, name: string) => attribute(parseSdp(sdp).media[0]!, name)!;
 
 /** A call that goes by `near`, while `far` is proven as well. */
@@ -85,7 +87,6 @@ test('the second relay is kept alive while media goes by the first', async () =>
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     await using it = await connected();
-    const isIndication = ({ packet }: Passing) => packet.readUInt16BE(0) === 0x0011;
     vi.advanceTimersByTime(KEEPALIVE - 1_000);
     expect(it.far.seen.some(isIndication)).toBe(false);
     vi.advanceTimersByTime(1_000);

@@ -1,19 +1,47 @@
 /** What we reach in werift beyond its types, all of it in one place: look here when its version changes. */
 import type { RTCDataChannel, RTCDtlsTransport, RTCSctpTransport, SrtpSession } from 'werift';
 
+export interface HeldChunk {
+  readonly userData: Buffer;
+}
+
+export interface SentChunk {
+  readonly userData: Buffer;
+  /** Bytes that it adds to what is in flight. */
+  bookSize: number;
+}
+
 /** One stream's chunks that do not make a message yet. */
-interface InboundStream {
-  readonly reassembly: readonly unknown[];
+export interface InboundStream {
+  readonly reassembly: readonly HeldChunk[];
+  streamSequenceNumber: number;
+  addChunk(chunk: HeldChunk): void;
   popMessages(): Iterable<[stream: number, protocol: number, data: Buffer]>;
 }
 
 export interface SctpInternals {
   handleData(packet: Buffer): Promise<void>;
-  readonly lastReceivedTsn: number | undefined;
+  /** Undefined before the peer's INIT. */
+  lastReceivedTsn: number | undefined;
+  /** The next TSN that a chunk is given. */
   readonly localTsn: number;
   readonly localVerificationTag: number;
   advertisedRwnd: number;
   readonly inboundStreams: Record<number, InboundStream | undefined>;
+  getInboundStream(stream: number): InboundStream;
+  /** True for a TSN received before. */
+  markReceived(tsn: number): boolean;
+  /** TSNs received behind a gap. */
+  readonly sackMisOrdered: Set<number>;
+  readonly sackDuplicates: number[];
+  /** Bytes sent and not acknowledged, as the congestion window counts them. */
+  flightSize: number;
+  flightSizeIncrease(chunk: SentChunk): void;
+  /** Chunks never sent yet, and those sent but not acknowledged. */
+  readonly outboundQueue: readonly unknown[];
+  readonly sentQueue: readonly unknown[];
+  /** Streams whose reset waits to be asked for. */
+  readonly reconfigQueue: readonly number[];
   receive(stream: number, protocol: number, data: Buffer): void;
   /** Seconds. */
   rto: number;

@@ -4,7 +4,15 @@ import { until } from './until.ts';
 
 /** What the page's call tells of itself; its source is workers/page/call.js. */
 export interface PageCall {
-  readonly state: 'starting' | 'connecting' | 'live' | 'interrupted' | 'ended' | 'failed';
+  readonly state:
+    | 'asking'
+    | 'starting'
+    | 'connecting'
+    | 'unanswered'
+    | 'live'
+    | 'interrupted'
+    | 'ended'
+    | 'failed';
   readonly path: Readonly<Record<'colo' | 'cluster' | 'ingress' | 'transceiver', string>>;
   /** `ADDRESS:PORT/TRANSPORT` of each candidate in the answer. */
   readonly candidates: readonly string[];
@@ -113,6 +121,11 @@ export class TalkPage {
   async text(selector: string): Promise<string> {
     const text = await this.page.$eval(selector, (element) => element.textContent);
     return (text ?? '').replace(/\s+/g, ' ').trim();
+  }
+
+  /** What the page shows in each item of a list. */
+  async items(selector: string): Promise<string[]> {
+    return this.page.$$eval(`${selector} > li`, (items) => items.map((item) => item.textContent));
   }
 
   get #handle(): JSHandle<PageCall> {

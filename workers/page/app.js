@@ -1,8 +1,11 @@
 /** The page: a button that starts and ends a call, and what there is to see of it. */
 import { Call } from './call.js';
 import { byId, setHidden, setText } from './dom.js';
-import { PLACES, placeHeaders } from './places.js';
+import { showKeyNumber } from './key-number.js';
+import { drawHops, mediaHops, signalingHops } from './path.js';
+import { PLACES } from './places.js';
 import { drawWaterfall, formatMs } from './waterfall.js';
+import { askWhere } from './where.js';
 
 /** Milliseconds between two readings of the live numbers. */
 const LIVE_INTERVAL = 500;
@@ -10,17 +13,26 @@ const LIVE_INTERVAL = 500;
 /** Hosts of a local run, where the place to call from can be chosen. */
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'];
 
+/** @typedef {Partial<import('./stats.js').CallStats>} LiveNumbers */
+
+/** @type {LiveNumbers} Of a call that has only begun. */
+const NO_NUMBERS = {};
+
 /** @type {Readonly<Record<import('./call.js').CallState, string>>} */
 const STATUS = {
+  asking: 'Allow the microphone…',
   starting: 'Asking the edge…',
   connecting: 'Connecting…',
+  unanswered: 'No relay has answered yet; still trying…',
   live: 'You are live. What you say comes back.',
   interrupted: 'The path broke off; it comes back by itself if it can.',
-  ended: 'The call has ended.',
+  ended: 'The call has ended. Press Talk to call again.',
   failed: 'The call failed.',
 };
 
 const app = byId('app', HTMLElement);
+const signalingList = byId('path-signaling', HTMLElement);
+const mediaList = byId('path-media', HTMLElement);
 const stageList = byId('stages', HTMLElement);
 const talk = byId('talk', HTMLButtonElement);
 const checkData = byId('check-data', HTMLButtonElement);
@@ -31,6 +43,9 @@ const isLocal = LOCAL_HOSTS.includes(location.hostname);
 /** @type {Call | undefined} */
 let call;
 
+/** @type {readonly string[]} Relays that take in the media of a call from the chosen place. */
+let nearRelays = [];
+
 /** The last call made on this page, whatever became of it. */
 export function currentCall() {
   return call;
@@ -38,18 +53,19 @@ export function currentCall() {
 
 if (isLocal) {
   placeSelect.append(...PLACES.map(({ name }) => new Option(name)));
-  placeSelect.addEventListener('change', () => void showWhere());
+  placeSelect.addEventListener('change', changePlace);
   setHidden('from', false);
 }
 talk.addEventListener('click', () => (isOngoing(call) ? call?.hangUp() : startCall()));
 checkData.addEventListener('click', () => void call?.checkData());
 addEventListener('pagehide', () => call?.hangUp());
-setInterval(() => void showLive(), LIVE_INTERVAL);
+setInterval(() => void readLive(), LIVE_INTERVAL);
 void showWhere();
 
 function startCall() {
   const started = new Call(chosenPlace());
   call = started;
+  showLive(NO_NUMBERS);
   started.addEventListener('change', () => {
     if (call === started) show(started);
   });
@@ -77,6 +93,8 @@ function show(shown) {
   placeSelect.disabled = ongoing;
   setText('status', STATUS[shown.state]);
   showError(shown.error);
+  setText('call-title', titleOf(shown));
+  showKeyNumber(shown.stages);
   showPath(shown);
   setHidden('stages-empty', shown.stages.length > 0);
   drawWaterfall(stageList, shown.stages, shown.edgeTimings);
@@ -87,6 +105,12 @@ function show(shown) {
   }
 }
 
+/** @param {Call} shown */
+function titleOf(shown) {
+  const which = isOngoing(shown) ? 'This call' : 'Last call';
+  return shown.place ? `${which}, from ${shown.place.name}` : which;
+}
+
 /** @param {import('./call-error.js').CallError | undefined} error */
 function showError(error) {
   setText('error-title', error?.message ?? '');
@@ -95,15 +119,12 @@ function showError(error) {
 }
 
 /** @param {Call} shown */
-function showPath({ path, candidates }) {
-  const { colo, ingress, cluster, transceiver } = path;
-  setText('path-colo', colo ?? '–');
-  setText('path-ingress', ingress ?? '–');
-  setText('path-address', candidates.join(', ') || 'takes the media in');
-  setText('path-cluster', cluster ?? '–');
-  setText('path-transceiver', transceiver ?? '–');
-  const crosses = ingress !== undefined && ingress !== cluster;
-  setText('path-hop', crosses ? 'reached over the trunk' : 'ends ICE and DTLS');
+function showPath(shown) {
+  const known = shown.path.cluster !== undefined;
+  setHidden('path', !known);
+  setHidden('path-empty', known);
+  drawHops(signalingList, known ? signalingHops(shown) : []);
+  drawHops(mediaList, known ? mediaHops(shown, nearRelays) : []);
 }
 
 /** @param {Call} shown */
@@ -116,29 +137,35 @@ function showData({ state, stages, dataCheck }) {
   setText('data', same ? good : 'Data channel: what came back is not what went out');
 }
 
-async function showLive() {
+async function readLive() {
   const shown = call;
   if (!shown || !isOngoing(shown)) return;
   const stats = await shown.stats();
-  if (!isOngoing(shown)) return;
-  setText('packets-out', String(stats.packetsOut));
-  setText('packets-in', String(stats.packetsIn));
-  setText('packets-lost', String(stats.packetsLost));
-  setText('rtt', stats.rtt === undefined ? '–' : formatMs(stats.rtt));
-  showLevels(stats.levelOut, stats.levelIn);
+  if (shown === call && isOngoing(shown)) showLive(stats);
+}
+
+/** @param {LiveNumbers} numbers */
+function showLive({ packetsOut, packetsIn, packetsLost, rtt, levelOut = 0, levelIn = 0 }) {
+  setText('packets-out', String(packetsOut ?? '–'));
+  setText('packets-in', String(packetsIn ?? '–'));
+  setText('packets-lost', String(packetsLost ?? '–'));
+  setText('rtt', rtt === undefined ? '–' : formatMs(rtt));
+  showLevels(levelOut, levelIn);
+}
+
+/** What the last call left stays, under a title that says whose it is. */
+function changePlace() {
+  showError(undefined);
+  if (call) setText('status', 'Press Talk to call from here.');
+  void showWhere();
 }
 
 async function showWhere() {
   const place = chosenPlace();
-  try {
-    const response = await fetch('/v1/where', { headers: placeHeaders(place) });
-    const { region, reason } = await response.json();
-    if (chosenPlace() !== place || !response.ok) return;
-    const to = region ? `A call from here goes to ${region}` : 'No cluster takes a call from here';
-    setText('where', `${to}: ${reason}.`);
-  } catch {
-    setText('where', 'The edge cannot be reached; is it running?');
-  }
+  const { sentence, relays } = await askWhere(place);
+  if (chosenPlace() !== place) return;
+  setText('where', sentence);
+  nearRelays = relays;
 }
 
 /**

@@ -30,6 +30,21 @@ export async function readProblem(response) {
 }
 
 /**
+ * @param {string} title
+ * @param {readonly string[]} candidates `ADDRESS:PORT/TRANSPORT` of each relay that was tried.
+ * @returns {CallError}
+ */
+export function noAnswer(title, candidates) {
+  const relays = candidates.join(' or ');
+  if (!relays) return new CallError(title, 'The answer named no relay; see the log of the edge.');
+  const remedy = relays.startsWith('127.')
+    ? 'That is on this machine: see in the terminal of npm start whether the region still runs, and ' +
+      'that no extension or setting of this browser forbids UDP in WebRTC.'
+    : 'Let UDP to it through your firewall or VPN, or try another network.';
+  return new CallError(title, `No relay answers at ${relays}. ${remedy} Then press Talk again.`);
+}
+
+/**
  * @param {unknown} error
  * @returns {CallError}
  */

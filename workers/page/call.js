@@ -1,11 +1,16 @@
 /** One call: microphone in, an offer to the edge, its answer, audio out. Knows nothing of the page. */
 import { readCandidates, readRelayPath, readServerTiming } from './answer.js';
-import { CallError, asCallError, readProblem } from './call-error.js';
+import { CallError, asCallError, noAnswer, readProblem } from './call-error.js';
 import { Echo } from './echo.js';
 import { placeHeaders } from './places.js';
 import { summarize } from './stats.js';
 
-/** @typedef {'starting' | 'connecting' | 'live' | 'interrupted' | 'ended' | 'failed'} CallState */
+/**
+ * `asking` for the microphone, `starting` at the edge, `connecting` to a relay, `unanswered` as yet by
+ * any; `interrupted` may become `live` again.
+ *
+ * @typedef {'asking' | 'starting' | 'connecting' | 'unanswered' | 'live' | 'interrupted' | 'ended' | 'failed'} CallState
+ */
 
 /**
  * @typedef {object} Stage
@@ -22,13 +27,16 @@ const CHANNEL_LABEL = 'oai-events';
 /** Milliseconds between two looks for the first audio. */
 const FIRST_AUDIO_POLL = 20;
 
+/** Milliseconds without an answer of any relay that a person should be told of. */
+const UNANSWERED_AFTER = 4_000;
+
 /** Milliseconds a dead path has to come back; libwebrtc gives a pair up after 15 s to 30 s. */
 const CONNECT_TIMEOUT = 30_000;
 
 /** Fires `change` whenever any of its properties changed, and `audio` once remote audio can play. */
 export class Call extends EventTarget {
   /** @type {CallState} */
-  state = 'starting';
+  state = 'asking';
   /** @type {Stage[]} In the order they ended. */
   stages = [];
   /** @type {import('./answer.js').ServerTiming[]} How the edge spent its time. */
@@ -37,6 +45,8 @@ export class Call extends EventTarget {
   path = {};
   /** @type {string[]} Where the answer lets media go. */
   candidates = [];
+  /** @type {string | undefined} The one of them that media goes to. */
+  relay;
   /** @type {{ same: boolean, bytes: number, ms: number } | undefined} The last data check. */
   dataCheck;
   /** @type {CallError | undefined} */
@@ -44,7 +54,6 @@ export class Call extends EventTarget {
   /** @type {MediaStream | undefined} */
   remoteStream;
 
-  #place;
   #start = performance.now();
   #peer = new RTCPeerConnection({ bundlePolicy: 'max-bundle' });
   #channel = this.#peer.createDataChannel(CHANNEL_LABEL);
@@ -58,7 +67,7 @@ export class Call extends EventTarget {
   /** @param {import('./places.js').Place | undefined} place Where to call from, in a local run. */
   constructor(place) {
     super();
-    this.#place = place;
+    this.place = place;
     this.#peer.addEventListener('connectionstatechange', () => this.#onConnectionState());
     this.#peer.addEventListener('iceconnectionstatechange', () => this.#onIceState());
     this.#peer.addEventListener('track', (event) => this.#onTrack(event));
@@ -69,12 +78,15 @@ export class Call extends EventTarget {
   async start() {
     try {
       await this.#openMicrophone();
+      if (this.#isOver()) return;
+      this.#set('starting');
       const answer = await this.#exchange(await this.#offer());
       // Hanging up while the request was under way: the session it made must not stay.
       if (this.state !== 'starting') return await this.#deleteSession();
       this.#set('connecting');
       this.#mark = this.#now();
       await this.#peer.setRemoteDescription({ type: 'answer', sdp: answer });
+      setTimeout(() => this.#tellUnlessAnswered(), UNANSWERED_AFTER);
       setTimeout(() => this.#failUnlessConnected(), CONNECT_TIMEOUT);
       void this.#awaitFirstAudio();
     } catch (error) {
@@ -89,7 +101,12 @@ export class Call extends EventTarget {
 
   /** @returns {Promise<import('./stats.js').CallStats>} */
   async stats() {
-    return summarize(await this.#peer.getStats());
+    const stats = summarize(await this.#peer.getStats());
+    if (stats.relay && stats.relay !== this.relay) {
+      this.relay = stats.relay;
+      this.#changed();
+    }
+    return stats;
   }
 
   /**
@@ -135,7 +152,7 @@ export class Call extends EventTarget {
     const mark = this.#now();
     const response = await fetch(CALLS_URL, {
       method: 'POST',
-      headers: { 'content-type': 'application/sdp', ...placeHeaders(this.#place) },
+      headers: { 'content-type': 'application/sdp', ...placeHeaders(this.place) },
       body: offer,
     });
     if (response.status !== 201) throw await readProblem(response);
@@ -153,6 +170,7 @@ export class Call extends EventTarget {
     if (iceConnectionState === 'connected' && !this.#has('ice')) {
       this.#stage('ice', this.#mark);
       this.#mark = this.#now();
+      if (this.state === 'unanswered') this.#set('connecting');
     }
   }
 
@@ -165,12 +183,7 @@ export class Call extends EventTarget {
     } else if (connectionState === 'disconnected') {
       this.#set('interrupted');
     } else if (connectionState === 'failed') {
-      this.#fail(
-        new CallError(
-          'The media path is gone',
-          'No relay answers any more. Press Talk to call anew.',
-        ),
-      );
+      this.#fail(this.#noMedia());
     }
   }
 
@@ -204,15 +217,18 @@ export class Call extends EventTarget {
     }
   }
 
+  #tellUnlessAnswered() {
+    if (this.state === 'connecting' && !this.#has('ice')) this.#set('unanswered');
+  }
+
   #failUnlessConnected() {
-    if (this.state !== 'connecting') return;
-    const where = this.candidates.join(', ') || 'no address at all';
-    this.#fail(
-      new CallError(
-        'No media path came up',
-        `The edge answered, but ${where} did not. A firewall may be in the way.`,
-      ),
-    );
+    if (this.state === 'connecting' || this.state === 'unanswered') this.#fail(this.#noMedia());
+  }
+
+  #noMedia() {
+    if (!this.#has('ice')) return noAnswer('No media path came up', this.candidates);
+    if (this.#has('dtls')) return noAnswer('The media path is gone', this.candidates);
+    return new CallError('DTLS did not succeed', 'A relay answers; press Talk to try again.');
   }
 
   /** @param {CallError} error */

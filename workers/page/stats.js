@@ -41,9 +41,7 @@ export function summarize(report) {
     } else if (entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded') {
       const remote = report.get(entry.remoteCandidateId);
       if (entry.currentRoundTripTime !== undefined) summary.rtt = entry.currentRoundTripTime * 1000;
-      if (remote?.address) {
-        summary.relay = `${remote.address}:${remote.port}/${remote.protocol}`;
-      }
+      if (remote?.address) summary.relay = `${remote.address}:${remote.port}/${remote.protocol}`;
     }
   }
   return summary;

@@ -1,4 +1,7 @@
-/** Draws the stages of a call's setup as bars on one time axis, the edge's own split below its stage. */
+/**
+ * Draws the stages of a call's setup as bars on one time axis, the edge's own split below its stage.
+ * The axis begins once the microphone is open: a person's time to answer a prompt would dwarf the rest.
+ */
 
 /** @typedef {import('./call.js').Stage & { part?: boolean }} Row */
 
@@ -13,6 +16,22 @@ const LABELS = {
   audio: 'First audio',
 };
 
+/** @type {Readonly<Record<string, string>>} */
+const MEANINGS = {
+  microphone: 'you allow it and it opens; before the bars begin',
+  offer: 'the browser describes what it can',
+  edge: 'one request, there and back',
+  steer: 'finds the nearest cluster',
+  roster: 'finds a transceiver with room',
+  mint: 'seals the way there into the ufrag',
+  forward: 'hands the offer to the transceiver',
+  answer: 'of that, the transceiver writing its answer',
+  ice: 'relay opens the ufrag, transceiver answers',
+  dtls: 'both ends agree on keys',
+  data: 'opens after DTLS',
+  audio: 'your voice is back, after DTLS',
+};
+
 /** Parts of the edge's time that run inside another part instead of after it. */
 const NESTED = new Set(['answer']);
 
@@ -22,11 +41,12 @@ const NESTED = new Set(['answer']);
  * @param {readonly import('./answer.js').ServerTiming[]} edgeTimings
  */
 export function drawWaterfall(list, stages, edgeTimings) {
-  const end = Math.max(1, ...stages.map((stage) => stage.end));
+  const origin = stages.find(({ name }) => name === 'microphone')?.end ?? 0;
+  const length = Math.max(1, ...stages.map((stage) => stage.end - origin));
   const rows = stages.flatMap((stage) =>
     stage.name === 'edge' ? [stage, ...edgeParts(stage, edgeTimings)] : [stage],
   );
-  list.replaceChildren(...rows.map((row) => drawRow(row, end)));
+  list.replaceChildren(...rows.map((row) => drawRow(row, origin, length)));
 }
 
 /**
@@ -51,27 +71,32 @@ function edgeParts(edge, timings) {
 
 /**
  * @param {Row} row
- * @param {number} end
+ * @param {number} origin Milliseconds at which the axis begins.
+ * @param {number} length Milliseconds of the axis.
  */
-function drawRow({ name, start, end: stop, part }, end) {
+function drawRow({ name, start, end, part }, origin, length) {
   const item = document.createElement('li');
   item.dataset.stage = name;
   item.classList.toggle('part', part === true);
-  const bar = element('span', 'bar', '');
-  bar.style.setProperty('--start', `${(start / end) * 100}%`);
-  bar.style.setProperty('--width', `${(Math.min(stop, end) - start) * (100 / end)}%`);
   const track = element('span', 'track', '');
-  track.append(bar);
+  if (start >= origin) {
+    const bar = element('span', 'bar', '');
+    bar.style.setProperty('--start', `${((start - origin) / length) * 100}%`);
+    bar.style.setProperty('--width', `${((end - start) / length) * 100}%`);
+    track.append(bar);
+  }
   item.append(
     element('span', 'name', LABELS[name] ?? name),
+    element('span', 'meaning', MEANINGS[name] ?? ''),
     track,
-    element('span', 'ms', formatMs(stop - start)),
+    element('span', 'ms', formatMs(end - start)),
   );
   return item;
 }
 
 /** @param {number} ms */
 export function formatMs(ms) {
+  if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
   return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
 }
 

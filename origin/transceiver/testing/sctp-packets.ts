@@ -9,18 +9,25 @@ export interface Chunk {
   readonly length?: number;
 }
 
-export function sctpPacket(tag: number, chunk: Chunk, port = 5000): Buffer {
-  const { type, flags = 0, body, length = 4 + body.length } = chunk;
-  const packet = Buffer.alloc(16 + body.length + (-body.length & 3));
-  packet.writeUInt16BE(port, 0);
-  packet.writeUInt16BE(port, 2);
-  packet.writeUInt32BE(tag, 4);
-  packet[12] = type;
-  packet[13] = flags;
-  packet.writeUInt16BE(length, 14);
-  packet.set(body, 16);
+const PORT = 5000;
+
+export function sctpPacket(tag: number, ...chunks: Chunk[]): Buffer {
+  const header = Buffer.alloc(12);
+  header.writeUInt16BE(PORT, 0);
+  header.writeUInt16BE(PORT, 2);
+  header.writeUInt32BE(tag, 4);
+  const packet = Buffer.concat([header, ...chunks.map(chunkBytes)]);
   packet.writeUInt32LE(crc32c(packet), 8);
   return packet;
+}
+
+function chunkBytes({ type, flags = 0, body, length = 4 + body.length }: Chunk): Buffer {
+  const bytes = Buffer.alloc(4 + body.length + (-body.length & 3));
+  bytes[0] = type;
+  bytes[1] = flags;
+  bytes.writeUInt16BE(length, 2);
+  bytes.set(body, 4);
+  return bytes;
 }
 
 /** The body of a DATA chunk. */
