@@ -38,7 +38,8 @@ test.each([
 
   expect(await page.path()).toMatchObject({ colo, cluster: region, ingress: region });
   const { relays } = stack.regions.get(region)!;
-  expect(await page.candidates()).toEqual(relays.map(candidateOf));
+  const candidates = relays.map(candidateOf);
+  expect(await page.candidates()).toEqual(candidates);
   expect(await sessionsOf(stack)).toEqual({ [region]: 1 });
 
   await page.untilHeard(PACKETS);

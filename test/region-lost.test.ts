@@ -1,5 +1,6 @@
 /** Regions that are killed without a goodbye: their calls go on, and new ones start, by another. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { candidateOf } from '../local/region-handle.ts';
 import { scriptedCall } from '../local/scripted-call.ts';
 import { startStack, type Stack } from '../local/stack.ts';
 import { launchChromium } from './support/chromium.ts';
@@ -55,7 +56,7 @@ test('a new call from the place of a dead region starts, and is heard', async ()
   const { path, candidates } = await scriptedCall({ edge: stack.edge, place: TOKYO });
   expect(path).toMatchObject({ cluster: HOME, ingress: WHOLE });
   const relays = [WHOLE, HOME].flatMap((name) => stack.regions.get(name)!.relays);
-  expect(candidates).toEqual(relays.map(({ address, port }) => `${address}:${port}/udp`));
+  expect(candidates).toEqual(relays.map(candidateOf));
 
   const where = await until(async () => {
     const response = await fetch(`${stack.edge}/v1/where`, {
