@@ -1,5 +1,5 @@
 /**
- * The call id: what a client holds in its call's URL. It routes PATCH and DELETE to the owner without
+ * The call id: what a client holds in its call's URL. It routes requests for a call to its owner without
  * stored state, and is not derived from the ufrag, which crosses the network in clear.
  *
  * Text: one key-id character, then `iv 12 B | ciphertext | tag 16 B` in base64url. The plaintext is

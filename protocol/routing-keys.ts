@@ -1,12 +1,9 @@
 /** The keys that edge and relays share to seal and open routes, as operators write them. */
 
-/** Bytes in a routing key: AES-128. */
-export const ROUTING_KEY_LENGTH = 16;
-
 export interface RoutingKey {
   /** One ice-char, the first character of every ufrag sealed with this key. */
   readonly id: string;
-  /** 16 bytes. */
+  /** 16 bytes: AES-128. */
   readonly key: Uint8Array;
 }
 

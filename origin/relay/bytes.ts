@@ -1,7 +1,7 @@
 /** Bytes compared in place, and copied. */
 import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 
-export function sameBytes(
+function sameBytes(
   a: Uint8Array,
   aAt: number,
   b: Uint8Array,
