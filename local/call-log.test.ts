@@ -11,10 +11,10 @@ test.each([
     { kind: 'call', text: 'call c0ffee starts: eu-central-1, transceiver 1' },
   ],
   [
-    { ...BASE, call: CALL, reason: 'hung up', duration: 12_345, msg: 'session ended' },
+    { ...BASE, call: CALL, reason: 'deleted', duration: 12_345, msg: 'session ended' },
     {
       kind: 'call',
-      text: 'call c0ffee ends:   eu-central-1, transceiver 1, after 12.3 s: hung up',
+      text: 'call c0ffee ends:   eu-central-1, transceiver 1, after 12.3 s: deleted',
     },
   ],
   [{ ...BASE, msg: 'the region is ready' }, undefined],

@@ -69,7 +69,7 @@ test('each call has a line when it starts and one when it ends', async () => {
   const [start, end] = told().map((line) => line!.text);
   const [, name] = /^call (\w+) starts: us-east-1, transceiver \d$/.exec(start!)!;
   expect(end).toMatch(
-    new RegExp(`^call ${name} ends: +us-east-1, transceiver \\d, after \\d+\\.\\d s: hung up$`),
+    new RegExp(`^call ${name} ends: +us-east-1, transceiver \\d, after \\d+\\.\\d s: deleted$`),
   );
 });
 

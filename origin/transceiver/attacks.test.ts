@@ -59,7 +59,8 @@ describe('a peer that cannot prove its certificate is refused', () => {
     await using forger = await weriftClient({ certificate: await forgedCertificate() });
     const { answer, call } = stage.create(forger.offer.replaceAll('actpass', setup));
     await forger.take(answer);
-    expect(await stage.ended(call)).toMatch(/^DTLS handshake: .*signature/);
+    expect(await stage.ended(call)).toBe('dtls-failed');
+    expect(stage.detail(call)).toMatch(/^DTLS handshake: .*signature/);
     expect(liveDtlsObjects()).toBe(1);
   });
 
@@ -72,7 +73,8 @@ describe('a peer that cannot prove its certificate is refused', () => {
       .replaceAll(/(a=fingerprint:sha-256) .*/g, `$1 ${other}`);
     const { answer, call } = stage.create(offer);
     await client.take(answer);
-    expect(await stage.ended(call)).toMatch('has not the fingerprint of its offer');
+    expect(await stage.ended(call)).toBe('dtls-failed');
+    expect(stage.detail(call)).toMatch('has not the fingerprint of its offer');
     expect(liveDtlsObjects()).toBe(1);
   });
 

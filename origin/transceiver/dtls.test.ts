@@ -40,7 +40,7 @@ function line(fingerprint: Fingerprint, keeps: (datagram: Buffer) => boolean = (
       },
       connected: (keys) => (state.keys = keys),
       data: (message) => state.data.push(message.toString()),
-      closed: (reason) => (state.closed = reason),
+      closed: (reason, detail) => (state.closed = detail ?? reason),
     });
     return { state, endpoint };
   };
@@ -68,7 +68,7 @@ test.each(['sha-256', 'sha-384', 'sha-512'] as const)('connects, proven by %s', 
   await until(() => server.state.data.length === 1);
   server.endpoint.close();
   await until(() => client.state.closed);
-  expect(client.state.closed).toBe('the peer closed the call');
+  expect(client.state.closed).toBe('client-hangup');
   close();
 });
 

@@ -1,7 +1,8 @@
 /** DTLS 1.2 (RFC 6347) with the SRTP extension (RFC 5764), one endpoint per session, by OpenSSL. */
-import { countDtlsObject, type DtlsContext } from './dtls-context.ts';
+import type { DtlsContext } from './dtls-context.ts';
 import { wantedRecords } from './dtls-records.ts';
 import { DIGESTS, type Fingerprint } from './fingerprint.ts';
+import { countNative } from './native-objects.ts';
 import { openSsl, type OpenSsl, type Pointer } from './openssl.ts';
 
 /** Bytes of the largest handshake datagram: VPNs and tunnels take their share of the path's MTU. */
@@ -32,13 +33,19 @@ export interface SrtpKeys {
 const SALT_LENGTHS = { 1: 14, 7: 12 } as const;
 const KEY_LENGTH = 16;
 
+export type DtlsEnd = 'client-hangup' | 'dtls-failed';
+
 export interface DtlsEvents {
   send(datagram: Buffer): void;
   /** The peer has proven the fingerprint; no keys when it chose no SRTP profile. */
   connected(keys: SrtpKeys | undefined): void;
   data(message: Buffer): void;
-  /** Over by the peer's close_notify or a failure; called at most once and never after close(). */
-  closed(reason: string): void;
+  /**
+   * Over by the peer's close_notify or a failure; called at most once and never after close().
+   *
+   * @param detail What went wrong, for the log.
+   */
+  closed(reason: DtlsEnd, detail?: string): void;
 }
 
 export class DtlsEndpoint {
@@ -67,7 +74,7 @@ export class DtlsEndpoint {
     this.#events = events;
     const ssl = this.#openssl;
     this.#ssl = context.newSsl();
-    countDtlsObject(1);
+    countNative('dtls-endpoint', 1);
     this.#in = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
     this.#out = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
     ssl.call('SSL_set_bio', this.#ssl, this.#in, this.#out);
@@ -118,7 +125,8 @@ export class DtlsEndpoint {
     const error = result === 1 ? 0 : this.#openssl.call('SSL_get_error', this.#ssl!, result);
     if (result === 1 && !this.#isProven()) {
       this.#free();
-      this.#events.closed('the certificate of the peer has not the fingerprint of its offer');
+      const detail = 'the certificate of the peer has not the fingerprint of its offer';
+      this.#events.closed('dtls-failed', detail);
       return;
     }
     this.#flush();
@@ -129,7 +137,10 @@ export class DtlsEndpoint {
     } else if (error === SSL_ERROR_WANT_READ) {
       this.#schedule();
     } else {
-      this.#fail(`DTLS handshake: ${this.#openssl.takeErrors() || 'ended by the peer'}`);
+      this.#fail(
+        'dtls-failed',
+        `DTLS handshake: ${this.#openssl.takeErrors() || 'ended by the peer'}`,
+      );
     }
   }
 
@@ -142,8 +153,9 @@ export class DtlsEndpoint {
       }
       const error = this.#openssl.call('SSL_get_error', this.#ssl, length);
       this.#flush();
-      if (error === SSL_ERROR_ZERO_RETURN) this.#fail('the peer closed the call');
-      else if (error === SSL_ERROR_SSL) this.#fail(`DTLS: ${this.#openssl.takeErrors()}`);
+      if (error === SSL_ERROR_ZERO_RETURN) this.#fail('client-hangup');
+      else if (error === SSL_ERROR_SSL)
+        this.#fail('dtls-failed', `DTLS: ${this.#openssl.takeErrors()}`);
       return;
     }
   }
@@ -172,7 +184,7 @@ export class DtlsEndpoint {
   #retransmit(): void {
     if (!this.#ssl || this.#state !== 'handshake') return;
     if (this.#openssl.call('SSL_ctrl', this.#ssl, DTLS_CTRL_HANDLE_TIMEOUT, 0, null) < 0) {
-      this.#fail(`DTLS handshake: no answer; ${this.#openssl.takeErrors()}`);
+      this.#fail('dtls-failed', `DTLS handshake: no answer; ${this.#openssl.takeErrors()}`);
       return;
     }
     this.#flush();
@@ -230,11 +242,11 @@ export class DtlsEndpoint {
     };
   }
 
-  #fail(reason: string): void {
+  #fail(reason: DtlsEnd, detail?: string): void {
     if (!this.#ssl) return;
     this.#flush();
     this.#free();
-    this.#events.closed(reason);
+    this.#events.closed(reason, detail);
   }
 
   #free(): void {
@@ -242,7 +254,7 @@ export class DtlsEndpoint {
     this.#state = 'closed';
     this.#openssl.call('SSL_free', this.#ssl!);
     this.#ssl = undefined;
-    countDtlsObject(-1);
+    countNative('dtls-endpoint', -1);
     this.#openssl.call('ERR_clear_error');
   }
 }

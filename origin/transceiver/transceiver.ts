@@ -7,7 +7,9 @@ import type { TransceiverReport } from '../../protocol/roster.ts';
 import { createCertificate, type Certificate } from './certificate.ts';
 import { DtlsContext } from './dtls-context.ts';
 import { parseOffer } from './offer.ts';
-import { Session, type SessionDump, type SessionRequest } from './session.ts';
+import type { SessionDump } from './session-dump.ts';
+import { DEFAULT_LIMITS, type SessionLimits } from './session-limits.ts';
+import { Session, type SessionRequest } from './session.ts';
 import { TrunkSocket, type TrunkCounters } from './trunk-socket.ts';
 
 /** Milliseconds between two looks at the deadlines of all sessions. */
@@ -22,6 +24,7 @@ export interface TransceiverOptions {
   readonly peers: readonly string[];
   /** Most sessions at a time. */
   readonly capacity: number;
+  readonly limits?: Partial<SessionLimits>;
   readonly backend: Backend;
   readonly log: Logger;
 }
@@ -118,7 +121,9 @@ export class Transceiver {
       dtls: this.#dtls,
       fingerprint: this.#fingerprint,
       backend,
-      log,
+      limits: { ...DEFAULT_LIMITS, ...this.#options.limits },
+      log: log.child({ call: request.call }),
+      onStage: () => undefined,
       onEnd: (ended) => this.#sessions.delete(ended.call),
     });
     this.#sessions.set(request.call, session);
@@ -130,7 +135,7 @@ export class Transceiver {
   end(call: string, tenant: string): boolean {
     const session = this.#sessions.get(call);
     if (session?.tenant !== tenant) return false;
-    session.end('hung up');
+    session.end('deleted');
     return true;
   }
 
@@ -151,7 +156,7 @@ export class Transceiver {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#ticker);
-    for (const session of this.#sessions.values()) session.end('the transceiver stops');
+    for (const session of this.#sessions.values()) session.end('stopped');
     this.#dtls.close();
     await this.#socket.close();
   }

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import type { Backend } from '../../backend/backend.ts';
 import { echo } from '../../backend/echo.ts';
-import type { SessionDump, SessionRequest } from '../session.ts';
+import type { SessionDump } from '../session-dump.ts';
+import type { SessionRequest } from '../session.ts';
 import { startTransceiver, type Transceiver } from '../transceiver.ts';
 import { RelayShim } from './relay-shim.ts';
 import { until } from './until.ts';
@@ -19,18 +20,20 @@ export interface Stage extends AsyncDisposable {
   session(call: string): SessionDump | undefined;
   /** Resolves with the reason why a session ended. */
   ended(call: string): Promise<string>;
+  /** What the log tells beside the reason. */
+  detail(call: string): string | undefined;
 }
 
 export async function openStage(
   options: { backend?: Backend; capacity?: number; peers?: readonly string[] } = {},
 ): Promise<Stage> {
-  const reasons = new Map<string, string>();
+  const reasons = new Map<string, { reason: string; detail: string | undefined }>();
   const log = pino(
     { level: 'info' },
     {
       write(line: string) {
-        const { call, reason }: { call?: string; reason?: string } = JSON.parse(line);
-        if (call && reason) reasons.set(call, reason);
+        const { call, reason, detail }: Record<string, string | undefined> = JSON.parse(line);
+        if (call && reason) reasons.set(call, { reason, detail });
         if (process.env['TEST_LOG']) process.stdout.write(line);
       },
     },
@@ -52,7 +55,8 @@ export async function openStage(
       return { answer: transceiver.create(request, offer).answer, call: request.call };
     },
     session: (call) => transceiver.dump(call).sessions[0],
-    ended: (call) => until(() => reasons.get(call)),
+    ended: (call) => until(() => reasons.get(call)?.reason),
+    detail: (call) => reasons.get(call)?.detail,
     async [Symbol.asyncDispose]() {
       await transceiver.close();
       await relay.close();

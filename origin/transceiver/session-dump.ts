@@ -1,0 +1,27 @@
+/** What a session shows of itself, as plain data: for operators, logs and tests. */
+import type { AudioCodec } from '../backend/backend.ts';
+import type { TrunkAddress } from '../../protocol/footprint.ts';
+import type { IceCounters } from './ice-lite.ts';
+import type { DataCounters } from './sctp.ts';
+import type { MediaCounters } from './session-media.ts';
+import type { StageTimings } from './session-stages.ts';
+
+export type SessionState = 'checking' | 'securing' | 'connected' | 'ended';
+
+export interface SessionDump {
+  /** 32 hexadecimal digits, as the edge named the call. */
+  readonly call: string;
+  readonly tenant: string;
+  readonly state: SessionState;
+  /** Undefined when the offer had no audio. */
+  readonly codec: AudioCodec | undefined;
+  /** Where the client is, and the trunk address it is reached through; undefined before its first check. */
+  readonly client: TrunkAddress | undefined;
+  readonly relay: TrunkAddress | undefined;
+  readonly timings: StageTimings;
+  readonly counters: MediaCounters & {
+    readonly dtlsIn: number;
+    readonly ice: IceCounters;
+    readonly data: DataCounters | undefined;
+  };
+}
