@@ -1,13 +1,19 @@
 /** The seam between a call and the service that speaks in it. */
 
-export type AudioCodec = 'opus' | 'pcmu';
+export type AudioCodec = 'opus' | 'pcmu' | 'pcma';
 
 /** One RTP payload with what its header says (RFC 3550 §5.1). */
 export interface AudioPacket {
   readonly payload: Uint8Array;
-  /** In units of the codec's clock: 48 kHz for Opus, 8 kHz for PCMU. */
+  /** In units of the codec's clock: 48 kHz for Opus, 8 kHz for PCMU and PCMA. */
   readonly timestamp: number;
   readonly marker: boolean;
+}
+
+/** A packet as the client sent it: authentic and new, but in any order, and some never come. */
+export interface ReceivedAudio extends AudioPacket {
+  /** 16 bits. */
+  readonly sequenceNumber: number;
 }
 
 /** What a back end may do to a call. Sending to a call that has ended does nothing. */
@@ -21,12 +27,16 @@ export interface Call {
   sendAudio(packet: AudioPacket): void;
   /** Sends on the open data channel of that label; nothing when there is none. */
   sendData(label: string, data: string | Uint8Array): void;
+  /** Ends the call, for the back end cannot go on. The reason is for logs. */
+  fail(reason: string): void;
 }
 
 /** One call's side of a back end. */
 export interface BackendSession {
-  audio(packet: AudioPacket): void;
+  audio(packet: ReceivedAudio): void;
   data(label: string, data: string | Uint8Array): void;
+  /** The client has opened a data channel of that label, which can be sent on from now on. */
+  opened?(label: string): void;
   /** The call has ended; nothing more will come. */
   close(): void;
 }

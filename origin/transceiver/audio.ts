@@ -18,7 +18,7 @@ export const REPORT_INTERVAL = 5_000;
 const MAX_PAYLOAD = 1_200;
 
 /** Ticks per millisecond of each codec's clock. */
-const TICKS: Record<AudioCodec, number> = { opus: 48, pcmu: 8 };
+const TICKS: Record<AudioCodec, number> = { opus: 48, pcmu: 8, pcma: 8 };
 /** Seconds from the NTP epoch, 1900, to the Unix epoch. */
 const NTP_OFFSET = 2_208_988_800;
 const CNAME_ITEM = 1;

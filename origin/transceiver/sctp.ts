@@ -47,6 +47,8 @@ export interface DataEvents {
   /** Sends one SCTP packet. */
   send(packet: Buffer): void;
   established(): void;
+  /** A channel of the client can be sent on from now on. */
+  opened(label: string): void;
   message(label: string, data: string | Uint8Array): void;
   /** The client does what no honest one does; it is up to the session to end. */
   abused(what: string): void;
@@ -103,10 +105,14 @@ export class DataChannels {
     this.#attempt(this.#sctp.handleData(packet).finally(() => this.#afterPacket()));
   }
 
+  /** Whether there is an open channel of that label. */
+  has(label: string): boolean {
+    return this.#open && this.#channel(label) !== undefined;
+  }
+
   /** Sends on the open channel of that label; counts what cannot be sent. */
   send(label: string, data: string | Uint8Array): void {
-    const channels = Object.values(this.#transport.dataChannels);
-    const channel = channels.find((it) => it.label === label && it.readyState === 'open');
+    const channel = this.#channel(label);
     if (!this.#open || !channel || this.#isFull()) {
       this.counters.unsent++;
       return;
@@ -128,11 +134,24 @@ export class DataChannels {
     this.#open = false;
   }
 
+  #channel(label: string): RTCDataChannel | undefined {
+    const channels = Object.values(this.#transport.dataChannels);
+    return channels.find((it) => it.label === label && it.readyState === 'open');
+  }
+
   #onChannel(channel: RTCDataChannel): void {
     channel.onMessage.subscribe((data) => {
       this.counters.messagesIn++;
       this.#events.message(channel.label, data);
     });
+    channel.stateChange.subscribe((state) => {
+      // Its acknowledgement goes first: werift queues that right after this.
+      if (state === 'open') queueMicrotask(() => this.#onOpened(channel));
+    });
+  }
+
+  #onOpened(channel: RTCDataChannel): void {
+    if (this.#open && channel.readyState === 'open') this.#events.opened(channel.label);
   }
 
   #waiting(): number {

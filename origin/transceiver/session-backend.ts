@@ -1,6 +1,6 @@
 /** A session's side of its back end: nothing that a back end throws goes further than its own call. */
 import type { Logger } from 'pino';
-import type { AudioPacket, Backend, BackendSession, Call } from '../backend/backend.ts';
+import type { Backend, BackendSession, Call, ReceivedAudio } from '../backend/backend.ts';
 import { guarded } from './guarded.ts';
 
 export interface SessionBackendOptions {
@@ -25,12 +25,16 @@ export class SessionBackend {
     );
   }
 
-  audio(packet: AudioPacket): void {
+  audio(packet: ReceivedAudio): void {
     this.#give((session) => session.audio(packet));
   }
 
   data(label: string, data: string | Uint8Array): void {
     this.#give((session) => session.data(label, data));
+  }
+
+  opened(label: string): void {
+    this.#give((session) => session.opened?.(label));
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 /** The audio of one session: SRTP and SRTCP both ways, from the moment there are keys. */
-import type { AudioPacket } from '../backend/backend.ts';
+import type { AudioPacket, ReceivedAudio } from '../backend/backend.ts';
 import { AudioSender } from './audio.ts';
 import type { SrtpKeys } from './dtls.ts';
 import type { OfferedAudio } from './offer.ts';
@@ -22,7 +22,7 @@ export interface MediaEvents {
   send(packet: Buffer): void;
   /** The packet being received is authentic and newer than all before it. */
   proven(): void;
-  audio(packet: AudioPacket): void;
+  audio(packet: ReceivedAudio): void;
   reached(stage: Stage): void;
 }
 

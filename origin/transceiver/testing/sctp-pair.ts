@@ -74,6 +74,7 @@ export async function sctpPair(): Promise<SctpPair> {
         if (type === 0) acknowledged = packet.readUInt32BE(16);
       },
       established: () => undefined,
+      opened: () => undefined,
       message: (_, data) => void messages.push(data),
       abused: (what) => void abuses.push(what),
     },
