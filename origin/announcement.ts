@@ -1,4 +1,4 @@
-/** Tells the relays of a transceiver's cluster where it is on the trunk, through their Redis. */
+/** Tells a transceiver's cluster where its trunk and its signaling are, through the cluster's Redis. */
 import type { Logger } from 'pino';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import type { RoutingKey } from '../protocol/routing-keys.ts';
@@ -17,6 +17,7 @@ const ANNOUNCE = `
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('ZADD', KEYS[2], ARGV[3], ARGV[4])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', ARGV[5])
+if ARGV[6] ~= '' then redis.call('SET', KEYS[3], ARGV[6], 'PX', ARGV[2]) end
 return 1`;
 
 /** A successor of the same id may have announced itself already. */
@@ -24,6 +25,7 @@ const WITHDRAW = `
 if redis.call('GET', KEYS[1]) == ARGV[1] then
   redis.call('DEL', KEYS[1])
   redis.call('ZREM', KEYS[2], ARGV[2])
+  redis.call('DEL', KEYS[3])
 end
 return 1`;
 
@@ -36,6 +38,8 @@ export interface AnnouncementOptions {
   readonly transceiver: number;
   /** As bound. */
   readonly trunk: TrunkAddress;
+  /** Where other transceivers of the cluster reach its signaling, if they pass requests on. */
+  readonly signaling?: TrunkAddress | undefined;
   readonly log: Logger;
 }
 
@@ -55,7 +59,8 @@ class RunningAnnouncement implements Announcement {
   readonly announced: Promise<void>;
   readonly #options: AnnouncementOptions;
   readonly #records: TransceiverRecords;
-  readonly #keys: readonly [string, string];
+  readonly #signalingRecords: TransceiverRecords;
+  readonly #keys: readonly [string, string, string];
   readonly #timer: NodeJS.Timeout;
   readonly #forgetRedis: () => void;
   readonly #succeeded: () => void;
@@ -67,7 +72,12 @@ class RunningAnnouncement implements Announcement {
     const { redis, cluster, routingKeys, transceiver } = options;
     this.#options = options;
     this.#records = new TransceiverRecords(cluster, routingKeys);
-    this.#keys = [this.#records.nameOf(transceiver), rosterName(cluster)];
+    this.#signalingRecords = new TransceiverRecords(cluster, routingKeys, 'signaling');
+    this.#keys = [
+      this.#records.nameOf(transceiver),
+      rosterName(cluster),
+      this.#signalingRecords.nameOf(transceiver),
+    ];
     const { promise, resolve } = Promise.withResolvers<void>();
     this.announced = promise;
     this.#succeeded = resolve;
@@ -93,9 +103,10 @@ class RunningAnnouncement implements Announcement {
   }
 
   async #announce(): Promise<void> {
-    const { redis, transceiver, trunk, log } = this.#options;
+    const { redis, transceiver, trunk, signaling, log } = this.#options;
     const now = Date.now();
     const record = this.#records.seal(transceiver, trunk, now);
+    const reach = signaling ? this.#signalingRecords.seal(transceiver, signaling, now) : '';
     this.#record = record;
     const keys = this.#keys;
     const answer = await redis.run((client) =>
@@ -108,6 +119,7 @@ class RunningAnnouncement implements Announcement {
         now,
         transceiver,
         now - LISTED,
+        reach,
       ),
     );
     if (answer === NO_ANSWER) return;

@@ -3,10 +3,33 @@ import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 
-const Port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535));
+export const MAX_PORT = 65_535;
+export const MAX_TRANSCEIVER = 0xffff;
+
+/** A timer takes no more milliseconds. */
+const MAX_DURATION = 0x7f_ff_ff_ff;
+
+/** Sessions a transceiver takes unless told otherwise; one thread carries about this many. */
+const DEFAULT_CAPACITY = 200;
+
+const Port = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_PORT));
+
+/** Milliseconds. */
+export const Duration = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_DURATION));
+
+/** Sessions of one transceiver. */
+export const Capacity = v.optional(
+  v.pipe(v.number(), v.integer(), v.minValue(1)),
+  DEFAULT_CAPACITY,
+);
 
 export const ClusterId = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(0xffff));
-export const TransceiverId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff));
+export const TransceiverId = v.pipe(
+  v.number(),
+  v.integer(),
+  v.minValue(0),
+  v.maxValue(MAX_TRANSCEIVER),
+);
 
 export const Cidr = v.pipe(
   v.string(),

@@ -5,6 +5,7 @@ import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
 import {
   Address,
+  Capacity,
   Cidr,
   ClusterId,
   LogLevel,
@@ -19,9 +20,6 @@ import { requireRedisUrl } from './redis/redis-url.ts';
 
 /** The environment variable that holds the whole configuration as JSON. */
 export const REGION_CONFIG_VARIABLE = 'REGION_CONFIG';
-
-/** Sessions a transceiver takes unless told otherwise; one thread carries about this many. */
-const DEFAULT_CAPACITY = 200;
 
 const WHOSE = "The region's";
 
@@ -48,7 +46,7 @@ export const RegionConfigSchema = v.strictObject({
       v.strictObject({
         id: TransceiverId,
         trunk: Address,
-        capacity: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), DEFAULT_CAPACITY),
+        capacity: Capacity,
       }),
     ),
     v.check(

@@ -5,6 +5,7 @@ import {
   Address,
   Cidr,
   ClusterId,
+  Duration,
   LogLevel,
   RelaySockets,
   Routes,
@@ -18,19 +19,11 @@ import { DRAIN_QUIET, DRAIN_TIME } from './relay/drain.ts';
 /** The environment variable that holds the whole configuration as JSON. */
 export const RELAY_CONFIG_VARIABLE = 'RELAY_CONFIG';
 
-/** The environment variable with the address of Redis, which may hold a password. */
-export const REDIS_URL_VARIABLE = 'REDIS_URL';
-
 /** Where metrics and health are asked for unless told otherwise; a free port of Prometheus' list. */
 const DEFAULT_ADMIN = { address: '127.0.0.1', port: 9478 };
 
 /** Threads at most; more than any machine of a pool has processors. */
 const MAX_THREADS = 64;
-
-/** A timer takes no more milliseconds. */
-const MAX_DURATION = 0x7f_ff_ff_ff;
-
-const Duration = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_DURATION));
 
 export const RelayConfigSchema = v.strictObject({
   cluster: ClusterId,

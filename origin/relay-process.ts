@@ -9,10 +9,12 @@ import { pino } from 'pino';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { ConfigError } from './config.ts';
 import { MemoryDirectory, type TransceiverDirectory } from './directory.ts';
+import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisDirectory } from './redis-directory.ts';
-import { REDIS_URL_VARIABLE, readRelayConfig, type RelayConfig } from './relay-config.ts';
+import { REDIS_URL_VARIABLE } from './redis/redis-url.ts';
+import { readRelayConfig, type RelayConfig } from './relay-config.ts';
 import { adminApp, type RelayState } from './relay/admin.ts';
 import { drained } from './relay/drain.ts';
 import type { FlowMemory } from './relay/flow-memory.ts';
@@ -125,21 +127,6 @@ function listedDirectory(transceivers: RelayConfig['transceivers']): MemoryDirec
   const directory = new MemoryDirectory();
   for (const { id, trunk } of transceivers) directory.add(id, trunk);
   return directory;
-}
-
-/** `asked` settles with the first signal; a second one, or SIGINT, aborts what is still going on. */
-function listenForEnd() {
-  const { promise: asked, resolve } = Promise.withResolvers<void>();
-  const abort = new AbortController();
-  let signals = 0;
-  const on = (signal: NodeJS.Signals): void => {
-    signals++;
-    if (signals > 1 || signal === 'SIGINT') abort.abort();
-    resolve();
-  };
-  process.on('SIGTERM', on);
-  process.on('SIGINT', on);
-  return { asked, atOnce: abort.signal };
 }
 
 try {

@@ -27,6 +27,8 @@ export interface RosterLinkOptions {
 export interface RosterLink {
   /** True while the roster takes reports. */
   readonly connected: boolean;
+  /** Reports at once what should not wait for the next heartbeat. */
+  reportNow(): void;
   /** Leaves the roster. Never fails. */
   close(): Promise<void>;
 }
@@ -60,6 +62,10 @@ class ReconnectingLink implements RosterLink {
 
   get connected(): boolean {
     return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  reportNow(): void {
+    if (this.#socket && this.connected) this.#send(this.#socket);
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,7 @@
 /**
  * How a cluster's Redis says where its transceivers are: `transceiver:CLUSTER:ID` holds the trunk address
- * of one, signed, and `transceivers:CLUSTER` is a sorted set of the ids with when each was last heard of.
+ * of one, signed, `signaling:CLUSTER:ID` that of its signaling, and `transceivers:CLUSTER` is a sorted set
+ * of the ids with when each was last heard of.
  */
 import { ADDRESS_LENGTH, formatAddress, parseAddress } from '../protocol/address.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
@@ -16,7 +17,9 @@ export const ANNOUNCEMENT_KEPT = 10_000;
 /** Milliseconds that a record's signature is good beyond that, for clocks differ. */
 const CLOCK_TOLERANCE = 60_000;
 
-const PURPOSE = 'transceiver';
+/** Which address of a transceiver a record holds. */
+export type RecordPurpose = 'transceiver' | 'signaling';
+
 const PAYLOAD_LENGTH = ADDRESS_LENGTH + 2;
 const MAX_ID = 0xffff;
 
@@ -29,15 +32,21 @@ export function rosterName(cluster: number): string {
 
 export class TransceiverRecords {
   readonly #cluster: number;
+  readonly #purpose: RecordPurpose;
   readonly #records: SignedRecords;
 
-  constructor(cluster: number, routingKeys: readonly [RoutingKey, ...RoutingKey[]]) {
+  constructor(
+    cluster: number,
+    routingKeys: readonly [RoutingKey, ...RoutingKey[]],
+    purpose: RecordPurpose = 'transceiver',
+  ) {
     this.#cluster = cluster;
-    this.#records = new SignedRecords(routingKeys, PURPOSE);
+    this.#purpose = purpose;
+    this.#records = new SignedRecords(routingKeys, purpose);
   }
 
   nameOf(transceiver: number): string {
-    return `transceiver:${this.#cluster}:${transceiver}`;
+    return `${this.#purpose}:${this.#cluster}:${transceiver}`;
   }
 
   seal(transceiver: number, { address, port }: TrunkAddress, now: number): Buffer {

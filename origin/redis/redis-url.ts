@@ -5,3 +5,6 @@ export function requireRedisUrl(text: string): void {
     throw new Error('is not a URL of a Redis, as redis://user:password@redis.example:6379');
   }
 }
+
+/** The environment variable with the address of Redis, which may hold a password. */
+export const REDIS_URL_VARIABLE = 'REDIS_URL';

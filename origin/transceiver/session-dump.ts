@@ -13,6 +13,8 @@ export interface SessionDump {
   readonly call: string;
   readonly tenant: string;
   readonly state: SessionState;
+  /** Milliseconds since the offer. */
+  readonly age: number;
   /** Undefined when the offer had no audio. */
   readonly codec: AudioCodec | undefined;
   /** Where the client is, and the trunk address it is reached through; undefined before its first check. */

@@ -6,10 +6,13 @@ import type { RelayAddress } from '../../protocol/signature.ts';
 import { writeAnswer } from './answer.ts';
 import type { DtlsContext } from './dtls-context.ts';
 import { DtlsEndpoint, type SrtpKeys } from './dtls.ts';
+import type { Drain } from './drain.ts';
 import type { EndReason } from './end-reason.ts';
-import { IceLite, newPassword } from './ice-lite.ts';
+import type { IceCredentials } from './ice-credentials.ts';
+import { IceLite } from './ice-lite.ts';
 import type { Offer } from './offer.ts';
 import { DataChannels } from './sctp.ts';
+import { writeFragment } from './sdp-fragment.ts';
 import { SessionBackend } from './session-backend.ts';
 import type { SessionDump, SessionState } from './session-dump.ts';
 import { passedLimit, type SessionLimits } from './session-limits.ts';
@@ -45,8 +48,12 @@ export interface SessionParts {
   readonly log: Logger;
   /** Called for each stage when it is reached. */
   onStage(stage: Stage, milliseconds: number): void;
-  /** Called once, when the session has ended and holds nothing any more. */
-  onEnd(session: Session, reason: EndReason): void;
+  /**
+   * Called once, when the session has ended and holds nothing any more.
+   *
+   * @param last What it was before its end.
+   */
+  onEnd(session: Session, reason: EndReason, last: SessionDump): void;
 }
 
 export class Session implements PathOwner {
@@ -65,6 +72,7 @@ export class Session implements PathOwner {
   /** What went either way when that was last looked at, and when it had last changed. */
   #activity = 0;
   #activeAt = performance.now();
+  #toldDraining = false;
 
   constructor(parts: SessionParts) {
     const { request, offer, socket } = parts;
@@ -86,11 +94,9 @@ export class Session implements PathOwner {
       },
       closed: (reason, detail) => this.end(reason, detail),
     });
-    const password = newPassword();
-    this.#ice = new IceLite(request.ufrag, password, socket, this, () => this.#onFirstPath());
+    this.#ice = new IceLite(request.ufrag, offer.ice, socket, this, () => this.#onFirstPath());
     this.answer = writeAnswer(offer, {
-      ufrag: request.ufrag,
-      password,
+      ...this.#ice.own,
       fingerprint: parts.fingerprint,
       relays: request.relays,
       ...this.#media.source,
@@ -109,8 +115,33 @@ export class Session implements PathOwner {
     return this.#state;
   }
 
-  onCheck(packet: Buffer, path: Path): void {
-    this.#ice.onCheck(packet, path);
+  /** What each side is to check with now. */
+  get ice(): { readonly own: IceCredentials; readonly client: IceCredentials } {
+    return this.#ice;
+  }
+
+  /** Names the present generation of ICE, for If-Match (RFC 9725 §4.3.1). */
+  get etag(): string {
+    return `"${this.#ice.own.ufrag}"`;
+  }
+
+  /** Restarts ICE; all else goes on as it was. Gives what the client needs of it, as a fragment of SDP. */
+  restart(ufrag: string, client: IceCredentials, relays: readonly RelayAddress[]): string {
+    this.#ice.restart(ufrag, client);
+    const transport = this.#parts.offer.media.find((it) => it.audio ?? it.data)!;
+    return writeFragment(this.#ice.own, transport, relays);
+  }
+
+  onCheck(packet: Buffer, path: Path, ufrag: string): void {
+    this.#ice.onCheck(packet, path, ufrag);
+  }
+
+  onAnswer(packet: Buffer, path: Path): void {
+    this.#ice.onAnswer(packet, path);
+  }
+
+  defends(path: Path): boolean {
+    return this.#ice.defends(path);
   }
 
   onPacket(packet: Buffer, path: Path, source: TrunkAddress): void {
@@ -147,9 +178,11 @@ export class Session implements PathOwner {
     this.#media.tick();
   }
 
-  /** Tells the client something about its session, where it has opened the channel of events. */
-  notify(event: object): void {
-    this.#data?.send(EVENTS_LABEL, JSON.stringify(event));
+  /** Tells the client that the call must end soon: once, and as soon as it has a channel for events. */
+  tellDraining(drain: Drain): void {
+    if (this.#toldDraining || !this.#data?.has(EVENTS_LABEL)) return;
+    this.#toldDraining = true;
+    this.#data.send(EVENTS_LABEL, JSON.stringify(drain.event));
   }
 
   /**
@@ -159,15 +192,15 @@ export class Session implements PathOwner {
    */
   end(reason: EndReason, detail?: string): void {
     if (this.#state === 'ended') return;
-    const duration = this.#stages.age;
-    const { call: _, ...dump } = this.dump();
-    this.#parts.log.info({ reason, detail, duration, ...dump }, 'session ended');
+    const last = this.dump();
+    const { call: _, age: duration, ...rest } = last;
+    this.#parts.log.info({ reason, detail, duration, ...rest }, 'session ended');
     this.#state = 'ended';
     this.#data?.close();
     this.#dtls.close();
     this.#ice.close();
     this.#backend?.close();
-    this.#parts.onEnd(this, reason);
+    this.#parts.onEnd(this, reason, last);
   }
 
   dump(): SessionDump {
@@ -175,6 +208,7 @@ export class Session implements PathOwner {
       call: this.call,
       tenant: this.tenant,
       state: this.#state,
+      age: this.#stages.age,
       codec: this.#parts.offer.audio?.codec,
       client: this.#ice.selected?.client,
       relay: this.#ice.selected?.source,
@@ -215,6 +249,7 @@ export class Session implements PathOwner {
 
   #onSecured(keys: SrtpKeys | undefined): void {
     this.#stages.reach('dtls');
+    this.#ice.onSecured();
     const { offer } = this.#parts;
     if (offer.audio && !keys) {
       this.end('no-srtp', 'the client took none of our SRTP profiles');
@@ -225,6 +260,7 @@ export class Session implements PathOwner {
       this.#data = new DataChannels(offer.data, {
         send: (packet) => this.#dtls.send(packet),
         established: () => this.#stages.reach('sctp'),
+        opened: (label) => this.#backend?.opened(label),
         message: (label, data) => this.#backend?.data(label, data),
         abused: (what) => this.end('abuse', `the client does not keep to SCTP: ${what}`),
       });
@@ -236,6 +272,7 @@ export class Session implements PathOwner {
 
   #openBackend(): void {
     const { backend, log, offer } = this.#parts;
+    const failed = (what: string) => this.end('backend-failed', what);
     const call: Call = {
       id: this.call,
       tenant: this.tenant,
@@ -248,8 +285,8 @@ export class Session implements PathOwner {
       sendData: (label, data) => {
         if (this.#state === 'connected') this.#data?.send(label, data);
       },
+      fail: failed,
     };
-    const failed = (what: string) => this.end('backend-failed', what);
     const opened = new SessionBackend({ backend, call, log, failed });
     if (this.#state === 'connected') this.#backend = opened;
     else opened.close();

@@ -11,6 +11,7 @@ import {
   type SignatureVerifier,
 } from '../../protocol/signature.ts';
 import { MAX_OFFER_BYTES, OfferError } from './offer.ts';
+import { forwardToOwner, type Owners } from './owner-forwarding.ts';
 import { CapacityError, ConflictError, type Transceiver } from './transceiver.ts';
 
 /** Seconds after which a full transceiver may be asked again. */
@@ -20,8 +21,12 @@ export interface SignalingOptions {
   readonly verifier: SignatureVerifier;
   /** The transceivers of this process, by id. */
   readonly transceivers: ReadonlyMap<number, Transceiver>;
+  /** Those of other processes; without, requests for their sessions are refused. */
+  readonly owners?: Owners | undefined;
   readonly log: Logger;
 }
+
+const NO_OWNERS: Owners = { find: () => Promise.resolve('nowhere') };
 
 interface SignalingEnv {
   Variables: { token: CheckedToken<Forward> };
@@ -35,6 +40,7 @@ interface SignalingEnv {
 export function signalingApp({
   verifier,
   transceivers,
+  owners = NO_OWNERS,
   log,
 }: SignalingOptions): Hono<SignalingEnv> {
   const app = new Hono<SignalingEnv>();
@@ -50,9 +56,16 @@ export function signalingApp({
     await next();
   };
 
+  const toOwner: MiddlewareHandler<SignalingEnv> = forwardToOwner({
+    isHere: (transceiver) => transceivers.has(transceiver),
+    ownerOf: (c: Context<SignalingEnv>) => c.get('token').claims.transceiver,
+    owners,
+    log,
+  });
+
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
 
-  app.post('/v1/sessions', authenticate, limit, async (c) => {
+  app.post('/v1/sessions', authenticate, limit, toOwner, async (c) => {
     const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
     if (type !== 'application/sdp') {
       return problemResponse('unsupported-media-type', 'Send the offer as application/sdp.');
@@ -78,7 +91,7 @@ export function signalingApp({
     });
   });
 
-  app.delete('/v1/sessions/:call', authenticate, (c) => {
+  app.delete('/v1/sessions/:call', authenticate, limit, toOwner, (c) => {
     const claims = verifier.use(c.get('token'));
     if (claims.op !== 'end' || claims.call !== c.req.param('call')) {
       throw new SignatureError('the token is not for ending this session');

@@ -1,15 +1,18 @@
 /** A transceiver: the only owner of its sessions, all of them behind one UDP socket on the trunk. */
-import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Backend } from '../backend/backend.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import type { TransceiverReport } from '../../protocol/roster.ts';
 import { createCertificate, type Certificate } from './certificate.ts';
 import { DtlsContext } from './dtls-context.ts';
-import { parseOffer } from './offer.ts';
+import { Drain, type DrainEnd } from './drain.ts';
+import type { EndReason } from './end-reason.ts';
+import { parseOffer, type Offer } from './offer.ts';
 import type { SessionDump } from './session-dump.ts';
 import { DEFAULT_LIMITS, type SessionLimits } from './session-limits.ts';
 import { Session, type SessionRequest } from './session.ts';
+import type { Stage } from './session-stages.ts';
+import { TransceiverCounts, type Refusal, type TransceiverCounters } from './transceiver-counts.ts';
 import { TrunkSocket, type TrunkCounters } from './trunk-socket.ts';
 
 /** Milliseconds between two looks at the deadlines of all sessions. */
@@ -27,6 +30,15 @@ export interface TransceiverOptions {
   readonly limits?: Partial<SessionLimits>;
   readonly backend: Backend;
   readonly log: Logger;
+  readonly observer?: TransceiverObserver | undefined;
+}
+
+/** Is told of what only a distribution describes. */
+export interface TransceiverObserver {
+  /** A session reached a stage of its setup; `answer` is making the answer itself. */
+  stage(stage: Stage | 'answer', seconds: number): void;
+  /** @param last The session as it was before its end. */
+  ended(reason: EndReason, last: SessionDump): void;
 }
 
 /** The transceiver holds as many sessions as it can. */
@@ -42,6 +54,7 @@ export class ConflictError extends Error {
 export interface TransceiverDump {
   readonly id: number;
   readonly trunk: TrunkAddress;
+  readonly draining: boolean;
   readonly counters: TrunkCounters;
   readonly sessions: readonly SessionDump[];
 }
@@ -72,6 +85,9 @@ export class Transceiver {
   readonly #fingerprint: string;
   readonly #sessions = new Map<string, Session>();
   readonly #ticker: NodeJS.Timeout;
+  readonly #counts = new TransceiverCounts();
+  readonly #limits: SessionLimits;
+  #drain: Drain | undefined;
   #closed = false;
 
   constructor(
@@ -86,9 +102,8 @@ export class Transceiver {
     this.#socket = socket;
     this.#dtls = dtls;
     this.#fingerprint = fingerprint;
-    this.#ticker = setInterval(() => {
-      for (const session of this.#sessions.values()) session.tick();
-    }, TICK);
+    this.#limits = { ...DEFAULT_LIMITS, ...options.limits };
+    this.#ticker = setInterval(() => this.#tick(), TICK);
   }
 
   report(): TransceiverReport {
@@ -96,8 +111,12 @@ export class Transceiver {
       transceiver: this.id,
       sessions: this.#sessions.size,
       capacity: this.#options.capacity,
-      draining: this.#closed,
+      draining: this.#refusesNew,
     };
+  }
+
+  counters(): TransceiverCounters {
+    return this.#counts.read([...this.#sessions.values()].map((it) => it.dump()));
   }
 
   /**
@@ -106,14 +125,10 @@ export class Transceiver {
    * @throws OfferError, CapacityError, ConflictError
    */
   create(request: SessionRequest, offer: string): { answer: string; etag: string } {
-    const parsed = parseOffer(offer);
-    if (this.#closed || this.#sessions.size >= this.#options.capacity) {
-      throw new CapacityError(`Transceiver ${this.id} holds all the sessions it can.`);
-    }
-    if (this.#sessions.has(request.call) || this.#socket.hasUfrag(request.ufrag)) {
-      throw new ConflictError('There is a session of that call or ufrag already.');
-    }
-    const { backend, log } = this.#options;
+    const started = performance.now();
+    const parsed = this.#parse(offer);
+    this.#admit(request);
+    const { backend, log, observer } = this.#options;
     const session = new Session({
       request,
       offer: parsed,
@@ -121,14 +136,20 @@ export class Transceiver {
       dtls: this.#dtls,
       fingerprint: this.#fingerprint,
       backend,
-      limits: { ...DEFAULT_LIMITS, ...this.#options.limits },
+      limits: this.#limits,
       log: log.child({ call: request.call }),
-      onStage: () => undefined,
-      onEnd: (ended) => this.#sessions.delete(ended.call),
+      onStage: (stage, milliseconds) => observer?.stage(stage, milliseconds / 1000),
+      onEnd: (ended, reason, last) => this.#onEnd(ended, reason, last),
     });
     this.#sessions.set(request.call, session);
-    const digest = createHash('sha256').update(session.answer).digest('base64url');
-    return { answer: session.answer, etag: `"${digest.slice(0, 22)}"` };
+    this.#counts.created();
+    observer?.stage('answer', (performance.now() - started) / 1000);
+    return { answer: session.answer, etag: session.etag };
+  }
+
+  trunkCounters(): TrunkCounters {
+    const { drops, ...counters } = this.#socket.counters;
+    return { ...counters, drops: { ...drops } };
   }
 
   /** Ends a call. False when the tenant has no such call here. */
@@ -142,13 +163,31 @@ export class Transceiver {
   /** What it does now, as plain data; of one call when it is named. */
   dump(call?: string): TransceiverDump {
     const sessions = [...this.#sessions.values()].filter((it) => !call || it.call === call);
-    const { drops, ...counters } = this.#socket.counters;
     return {
       id: this.id,
       trunk: this.trunk,
-      counters: { ...counters, drops: { ...drops } },
+      draining: this.#refusesNew,
+      counters: this.trunkCounters(),
       sessions: sessions.map((it) => it.dump()),
     };
+  }
+
+  /**
+   * Takes no new session, tells clients, and settles once no session is left: those that are there when
+   * the time is up are ended then.
+   *
+   * @param time Milliseconds.
+   * @param atOnce Ends the drain, and with it no session: that is close()'s.
+   */
+  async drain(time: number, atOnce: AbortSignal): Promise<DrainEnd> {
+    const drain = (this.#drain ??= new Drain(time, atOnce));
+    if (this.#sessions.size === 0) drain.emptied();
+    this.#tellDraining(drain);
+    const end = await drain.over;
+    if (end === 'time is up') {
+      for (const session of this.#sessions.values()) session.end('drain-deadline');
+    }
+    return end;
   }
 
   /** Ends all calls and frees everything. */
@@ -159,5 +198,52 @@ export class Transceiver {
     for (const session of this.#sessions.values()) session.end('stopped');
     this.#dtls.close();
     await this.#socket.close();
+  }
+
+  get #refusesNew(): boolean {
+    return this.#closed || this.#drain !== undefined;
+  }
+
+  #parse(offer: string): Offer {
+    try {
+      return parseOffer(offer);
+    } catch (error) {
+      this.#counts.refused('offer');
+      throw error;
+    }
+  }
+
+  #admit({ call, ufrag }: SessionRequest): void {
+    const refuse = (why: Refusal, error: Error): never => {
+      this.#counts.refused(why);
+      throw error;
+    };
+    if (this.#refusesNew) {
+      refuse('draining', new CapacityError(`Transceiver ${this.id} takes no new sessions.`));
+    }
+    if (this.#sessions.size >= this.#options.capacity) {
+      const error = new CapacityError(`Transceiver ${this.id} holds all the sessions it can.`);
+      refuse('capacity', error);
+    }
+    if (this.#sessions.has(call) || this.#socket.hasUfrag(ufrag)) {
+      const error = new ConflictError('There is a session of that call or ufrag already.');
+      refuse('conflict', error);
+    }
+  }
+
+  #tick(): void {
+    for (const session of this.#sessions.values()) session.tick();
+    if (this.#drain) this.#tellDraining(this.#drain);
+  }
+
+  #tellDraining(drain: Drain): void {
+    for (const session of this.#sessions.values()) session.tellDraining(drain);
+  }
+
+  #onEnd(session: Session, reason: EndReason, last: SessionDump): void {
+    this.#sessions.delete(session.call);
+    this.#counts.ended(reason, last);
+    this.#options.observer?.ended(reason, last);
+    if (this.#sessions.size === 0) this.#drain?.emptied();
   }
 }
