@@ -36,6 +36,16 @@ const Uint16 = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(0xffff)
 const Call = v.pipe(v.string(), v.regex(/^[0-9a-f]{32}$/));
 const RequestId = v.pipe(v.string(), v.maxLength(128));
 
+/** A ufrag that relays can route by. */
+const RoutedUfrag = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{23}$/));
+
+/** The candidates a client is told, all of them. */
+const Relays = v.pipe(
+  v.array(RelayAddressSchema),
+  v.minLength(1),
+  v.maxLength(2 * MAX_REGION_RELAYS),
+);
+
 /** What the edge asks of a transceiver. */
 export const ForwardSchema = v.variant('op', [
   v.strictObject({
@@ -45,11 +55,27 @@ export const ForwardSchema = v.variant('op', [
     call: Call,
     tenant: v.string(),
     /** The routed ufrag the session answers to. */
-    ufrag: v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{23}$/)),
+    ufrag: RoutedUfrag,
     /** Milliseconds since the Unix epoch, when the ufrag expires and the session must end. */
     expiresAt: v.pipe(v.number(), v.safeInteger()),
-    /** The candidates of the answer, all of them. */
-    relays: v.pipe(v.array(RelayAddressSchema), v.minLength(1), v.maxLength(2 * MAX_REGION_RELAYS)),
+    relays: Relays,
+  }),
+  v.strictObject({
+    op: v.literal('restart'),
+    requestId: RequestId,
+    transceiver: Uint16,
+    call: Call,
+    tenant: v.string(),
+    /** A fresh one with the route of the session's, which it answers to from now on. */
+    ufrag: RoutedUfrag,
+    relays: Relays,
+  }),
+  v.strictObject({
+    op: v.literal('trickle'),
+    requestId: RequestId,
+    transceiver: Uint16,
+    call: Call,
+    tenant: v.string(),
   }),
   v.strictObject({
     op: v.literal('end'),

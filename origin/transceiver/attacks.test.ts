@@ -164,7 +164,7 @@ describe('a check that is not proven gets no answer and leaves no state', () => 
     const answers = () => down(stage).filter((it) => it.packet[0]! <= 3);
     await until(() => answers().length >= 3);
     expect(answers().map((it) => it.client.port)).toEqual([4001, 4001, 4001]);
-    expect(stage.session(call)?.counters.ice).toMatchObject({ checks: 3, unproven: 1, moves: 0 });
+    expect(stage.session(call)?.counters.ice).toMatchObject({ checks: 3, replayed: 1, moves: 0 });
   });
 
   test('a role conflict is answered with 487, by the client address in its frame', async () => {

@@ -1,72 +1,105 @@
 /**
- * An ICE-lite agent (RFC 8445 §2.5): it answers checks and never sends one. The client nominates; we
- * answer to where its last valid packet came from, so a client whose relay or NAT changes just moves.
- * The paths it does not use are kept alive, for it to fall back to.
+ * An ICE-lite agent (RFC 8445 §2.5): it gathers nothing and answers checks. The client nominates; we
+ * answer to where its last valid packet came from, so a client whose relay or NAT changes just moves,
+ * once it has shown to receive there. The paths it does not use are kept alive, for it to fall back to.
  */
-import { randomBytes } from 'node:crypto';
-import { Message, classes, methods, parseMessage } from 'werift';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-import { isSoundStun } from './stun-guard.ts';
+import { CheckReplays } from './check-replays.ts';
+import { newGeneration, type IceCredentials, type IceGeneration } from './ice-credentials.ts';
+import { keepalive, proven, refusal, success } from './ice-messages.ts';
+import { PathProbe } from './path-probe.ts';
 import type { Path, PathOwner, TrunkSocket } from './trunk-socket.ts';
+import { UnprovenBudget } from './unproven-budget.ts';
 
-/** Milliseconds without a valid check after which the client's consent has ended (RFC 7675 §5.1). */
+/**
+ * Milliseconds without a valid check after which the client's consent has ended (RFC 7675 §5.1). A lite
+ * agent asks for none: that the client checks says that it is there and wants our packets, and the
+ * proof of the path says that it is where they go.
+ */
 export const CONSENT_TIMEOUT = 30_000;
 
 /** Most paths of one session; each network of a client times each relay address makes one. */
 export const MAX_PATHS = 16;
 
-/** Checks remembered of a session, against replay: hours of them at a browser's pace. */
-const MAX_REMEMBERED_CHECKS = 4_096;
-
 /** Milliseconds of silence after which a selected path yields to one where checks arrive. */
 const SILENCE = 3_000;
+
+/** Milliseconds after its last check in which a proven path is no one else's; clients check every 6 s. */
+export const PATH_DEFENDED = 15_000;
 
 /** Milliseconds between two keepalives on a path (RFC 8445 §11 asks for no less). */
 export const KEEPALIVE = 15_000;
 
-const PASSWORD_BYTES = 24;
-const ICE_CHARS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-const FIRST_OPTIONAL_ATTRIBUTE = 0x8000;
-
-/** A fresh password: 144 bits as 24 ice-chars (RFC 8445 §5.3 asks for 128). */
-export function newPassword(): string {
-  return Array.from(randomBytes(PASSWORD_BYTES), (byte) => ICE_CHARS[byte % 64]).join('');
-}
-
 export interface IceCounters {
   checks: number;
-  /** Checks that no valid MESSAGE-INTEGRITY and FINGERPRINT proved, or that were sent again from elsewhere. */
+  /** Checks that no valid MESSAGE-INTEGRITY and FINGERPRINT proved. */
   unproven: number;
-  roleConflicts: number;
+  /** Proven checks that were sent again from elsewhere. */
+  replayed: number;
+  /** Proven checks by a path that another session holds. */
+  contested: number;
+  /** Proven checks with attributes that we do not know and should, or with our role. */
+  refused: number;
+  restarts: number;
   /** How often media moved to another path. */
   moves: number;
+  /** Checks of our own. */
+  probes: number;
+  /** Packets not sent, since the client had not shown to receive there. */
+  withheld: number;
+}
+
+/** A path by which a proven check came. */
+interface HeldPath {
+  readonly path: Path;
+  /** The newest one that had a check by this path. */
+  generation: IceGeneration;
+  checkedAt: number;
+  /** The client has shown to receive there. */
+  proven: boolean;
 }
 
 export class IceLite {
-  readonly counters: IceCounters = { checks: 0, unproven: 0, roleConflicts: 0, moves: 0 };
-  readonly #ufrag: string;
-  readonly #key: Buffer;
+  readonly counters: IceCounters = {
+    checks: 0,
+    unproven: 0,
+    replayed: 0,
+    contested: 0,
+    refused: 0,
+    restarts: 0,
+    moves: 0,
+    probes: 0,
+    withheld: 0,
+  };
   readonly #socket: TrunkSocket;
   readonly #owner: PathOwner;
   readonly #onFirstPath: () => void;
-  readonly #paths = new Map<string, Path>();
-  /** Paths of checks by what their transaction ids begin with, oldest first. */
-  readonly #checkPaths = new Map<number, string>();
-  #selected: Path | undefined;
+  readonly #paths = new Map<string, HeldPath>();
+  readonly #replays = new CheckReplays();
+  readonly #budget = new UnprovenBudget();
+  #current: IceGeneration;
+  /** That of before the last restart, good until the next. */
+  #previous: IceGeneration | undefined;
+  #selected: HeldPath | undefined;
+  /** A path that is to be proven, selected already or to be so then. */
+  #probed: { readonly held: HeldPath; readonly probe: PathProbe } | undefined;
   #lastCheck: number;
   #lastOnSelected = 0;
   #lastKeepalive = performance.now();
 
-  /** @param onFirstPath Called once, when the first check is proven and packets can be sent. */
+  /**
+   * @param ufrag The routed one, by which relays find us.
+   * @param client What the client's offer says.
+   * @param onFirstPath Called once, when the first check is proven and packets can be sent.
+   */
   constructor(
     ufrag: string,
-    password: string,
+    client: IceCredentials,
     socket: TrunkSocket,
     owner: PathOwner,
     onFirstPath: () => void,
   ) {
-    this.#ufrag = ufrag;
-    this.#key = Buffer.from(password);
+    this.#current = newGeneration(ufrag, client);
     this.#socket = socket;
     this.#owner = owner;
     this.#onFirstPath = onFirstPath;
@@ -74,9 +107,19 @@ export class IceLite {
     socket.register(ufrag, owner);
   }
 
+  /** What the client is to check with. */
+  get own(): IceCredentials {
+    return this.#current.own;
+  }
+
+  /** What the client has told last. */
+  get client(): IceCredentials {
+    return this.#current.client;
+  }
+
   /** Where packets go to now. */
   get selected(): Path | undefined {
-    return this.#selected;
+    return this.#selected?.path;
   }
 
   /** False when the client has not proven for too long that it wants our packets. */
@@ -84,43 +127,78 @@ export class IceLite {
     return performance.now() - this.#lastCheck < CONSENT_TIMEOUT;
   }
 
-  /** Answers a check when it is proven; an unproven one leaves no trace but a count. */
-  onCheck(packet: Buffer, path: Path): void {
-    const check = this.#prove(packet);
-    if (!check || this.#isReplay(check, path)) {
+  /**
+   * Begins a new generation (RFC 8445 §9). Packets go on by the selected path until the client nominates
+   * one of the new generation; the generation before stays good until the next restart.
+   */
+  restart(ufrag: string, client: IceCredentials): void {
+    if (this.#previous) this.#socket.unregister(this.#previous.own.ufrag);
+    this.#previous = this.#current;
+    this.#current = newGeneration(ufrag, client);
+    this.#socket.register(ufrag, this.#owner);
+    this.counters.restarts++;
+  }
+
+  /**
+   * Answers a check when it is proven; an unproven one leaves no trace but a count.
+   *
+   * @param ufrag The one of ours that it names.
+   */
+  onCheck(packet: Buffer, path: Path, ufrag: string): void {
+    const generation = [this.#current, this.#previous].find((it) => it?.own.ufrag === ufrag);
+    const check = generation && proven(packet, generation.key);
+    if (!check) {
       this.counters.unproven++;
       return;
     }
+    if (this.#replays.isReplay(check.transactionId, path.key)) {
+      this.counters.replayed++;
+      return;
+    }
     this.counters.checks++;
-    this.#lastCheck = performance.now();
-    const keys = check.attributesKeys;
-    const unknown = check.unknownAttributeTypes.filter((type) => type < FIRST_OPTIONAL_ATTRIBUTE);
-    if (unknown.length > 0) {
-      // RFC 8489 §6.3.1
-      const error = this.#reply(check, classes.ERROR);
-      error.setAttribute('ERROR-CODE', [420, 'Unknown Attribute']);
-      this.#send(path, error.setAttribute('UNKNOWN-ATTRIBUTES', unknown));
+    const now = performance.now();
+    this.#lastCheck = now;
+    const refused = refusal(check, generation.key);
+    if (refused) {
+      this.counters.refused++;
+      this.#socket.send(path, refused);
       return;
     }
-    if (keys.includes('ICE-CONTROLLED')) {
-      // A lite agent never controls (RFC 8445 §6.1.1), so the client must take the role back.
-      this.counters.roleConflicts++;
-      const error = this.#reply(check, classes.ERROR);
-      this.#send(path, error.setAttribute('ERROR-CODE', [487, 'Role Conflict']));
+    const held = this.#hold(path, generation, now);
+    if (!held) {
+      this.counters.contested++;
       return;
     }
-    const known = this.#hold(path);
-    const success = this.#reply(check, classes.RESPONSE);
-    const { address, port } = known.client;
-    this.#send(known, success.setAttribute('XOR-MAPPED-ADDRESS', [address, port]));
-    this.#considerPath(known, keys.includes('USE-CANDIDATE'));
+    this.#socket.send(held.path, success(check, generation.key, held.path.client));
+    this.#consider(held, check.attributesKeys.includes('USE-CANDIDATE'), now);
+  }
+
+  /** A success response came by this path, maybe the answer to a check of our own. */
+  onAnswer(packet: Buffer, path: Path): void {
+    const probed = this.#probed;
+    if (!probed || probed.held.path !== path || !probed.probe.isAnsweredBy(packet)) return;
+    this.#probed = undefined;
+    probed.held.proven = true;
+    this.#select(probed.held);
   }
 
   /** An authenticated packet, newer than others as far as can be told, came by this path. */
   onProvenPacket(path: Path, source: TrunkAddress): void {
-    if (this.#paths.get(path.key) !== path) return;
+    const held = this.#paths.get(path.key);
+    if (held?.path !== path) return;
     path.source = source;
-    this.#select(path);
+    this.#want(held);
+  }
+
+  /** The DTLS handshake is done: who got all of it receives where all of it went. */
+  onSecured(): void {
+    if (this.#selected && this.counters.moves === 0) this.#selected.proven = true;
+  }
+
+  /** Whether a path is in use by its client, so that no other session may take it. */
+  defends(path: Path): boolean {
+    const held = this.#paths.get(path.key);
+    return held?.proven === true && performance.now() - held.checkedAt < PATH_DEFENDED;
   }
 
   /**
@@ -133,92 +211,107 @@ export class IceLite {
     if (now - this.#lastKeepalive < KEEPALIVE) return;
     this.#lastKeepalive = now;
     const selected = this.#selected;
-    const { bytes } = new Message(methods.BINDING, classes.INDICATION).addFingerprint();
-    for (const path of this.#paths.values()) {
-      if (path !== selected && path.client.address === selected?.client.address) {
-        this.#socket.send(path, bytes);
-      }
+    const bytes = keepalive();
+    for (const held of this.#paths.values()) {
+      const isSpare = held.path.client.address === selected?.path.client.address;
+      if (held !== selected && isSpare) this.#socket.send(held.path, bytes);
     }
   }
 
+  /** Sends by the selected path, and by one that is about to be. */
   send(packet: Uint8Array): void {
-    if (this.#selected) this.#socket.send(this.#selected, packet);
+    const selected = this.#selected;
+    if (!selected) return;
+    this.#sendBy(selected, packet);
+    const next = this.#probed?.held;
+    if (next && next !== selected) this.#sendBy(next, packet);
   }
 
   close(): void {
-    this.#socket.unregister(this.#ufrag);
-    for (const path of this.#paths.values()) this.#socket.release(path, this.#owner);
+    this.#socket.unregister(this.#current.own.ufrag);
+    if (this.#previous) this.#socket.unregister(this.#previous.own.ufrag);
+    for (const { path } of this.#paths.values()) this.#socket.release(path, this.#owner);
     this.#paths.clear();
     this.#selected = undefined;
+    this.#probed = undefined;
   }
 
-  /** Only what stands before MESSAGE-INTEGRITY is proven, so nothing but FINGERPRINT may follow it. */
-  #prove(packet: Buffer): Message | undefined {
-    const check = isSoundStun(packet) ? parseMessage(packet, this.#key) : undefined;
-    const keys = check?.attributesKeys ?? [];
-    const after = keys.slice(keys.indexOf('MESSAGE-INTEGRITY') + 1);
-    const isSealed =
-      after.at(-1) === 'FINGERPRINT' &&
-      (after.length === 1 || (after.length === 2 && after[0] === 'MESSAGE-INTEGRITY-SHA256'));
-    return isSealed ? check : undefined;
+  #sendBy(held: HeldPath, packet: Uint8Array): void {
+    if (held.proven || this.#budget.takePacket()) this.#socket.send(held.path, packet);
+    else this.counters.withheld++;
   }
 
-  /** True for a check that came by another path before: whoever sees one could take over by sending it. */
-  #isReplay(check: Message, path: Path): boolean {
-    const id = check.transactionId.readUIntBE(0, 6);
-    const before = this.#checkPaths.get(id);
-    if (before !== undefined) return before !== path.key;
-    if (this.#checkPaths.size >= MAX_REMEMBERED_CHECKS) {
-      for (const oldest of this.#checkPaths.keys()) {
-        this.#checkPaths.delete(oldest);
-        break;
-      }
+  #hold(path: Path, generation: IceGeneration, now: number): HeldPath | undefined {
+    const known = this.#paths.get(path.key);
+    if (!this.#socket.claim(known?.path ?? path, this.#owner)) return undefined;
+    if (known) {
+      known.path.source = path.source;
+      known.checkedAt = now;
+      if (generation === this.#current) known.generation = generation;
+      return known;
     }
-    this.#checkPaths.set(id, path.key);
+    const held = { path, generation, checkedAt: now, proven: this.#receivesAt(path.client) };
+    this.#paths.set(path.key, held);
+    if (this.#paths.size > MAX_PATHS) this.#forgetOldest();
+    return held;
+  }
+
+  /** Another relay may lead to an address that is proven. */
+  #receivesAt({ address, port }: TrunkAddress): boolean {
+    for (const held of this.#paths.values()) {
+      const { client } = held.path;
+      if (held.proven && client.address === address && client.port === port) return true;
+    }
     return false;
   }
 
-  #reply(check: Message, messageClass: classes): Message {
-    return new Message(methods.BINDING, messageClass, check.transactionId);
-  }
-
-  #send(path: Path, message: Message): void {
-    this.#socket.send(path, message.addMessageIntegrity(this.#key).addFingerprint().bytes);
-  }
-
-  #hold(path: Path): Path {
-    const known = this.#paths.get(path.key);
-    if (known) {
-      known.source = path.source;
-      this.#socket.claim(known, this.#owner);
-      return known;
-    }
-    this.#paths.set(path.key, path);
-    this.#socket.claim(path, this.#owner);
-    if (this.#paths.size > MAX_PATHS) this.#forgetOldest();
-    return path;
-  }
-
   #forgetOldest(): void {
-    for (const path of this.#paths.values()) {
-      if (path === this.#selected) continue;
-      this.#paths.delete(path.key);
-      this.#socket.release(path, this.#owner);
+    for (const held of this.#paths.values()) {
+      if (held === this.#selected || held === this.#probed?.held) continue;
+      this.#paths.delete(held.path.key);
+      this.#socket.release(held.path, this.#owner);
       return;
     }
   }
 
-  #considerPath(path: Path, nominated: boolean): void {
+  #consider(held: HeldPath, nominated: boolean, now: number): void {
     const selected = this.#selected;
-    const silent = performance.now() - this.#lastOnSelected > SILENCE;
-    if (!selected || path === selected || nominated || silent) this.#select(path);
+    const isSilent = now - this.#lastOnSelected > SILENCE;
+    // What was nominated before a restart is not what the client wants after it.
+    const isOutdated = selected && this.#isNewer(selected.generation, held.generation);
+    const isWanted = nominated && !isOutdated;
+    if (!selected || isWanted || isSilent || !selected.proven) this.#want(held);
+    else if (held === selected) this.#lastOnSelected = now;
   }
 
-  #select(path: Path): void {
+  #isNewer(one: IceGeneration, other: IceGeneration): boolean {
+    return one !== other && one === this.#current;
+  }
+
+  /** Selects a path, at once if it is proven or nothing else is, and else once it is. */
+  #want(held: HeldPath): void {
+    const selected = this.#selected;
+    if (!selected || held.proven || !selected.proven) this.#select(held);
+    // All of a handshake by one path proves it, so the first needs no check.
+    if (held.proven || (held === selected && this.counters.moves === 0)) return;
+    if (selected) this.#probe(held);
+  }
+
+  #probe(held: HeldPath): void {
+    if (this.#probed?.held !== held) this.#probed = { held, probe: new PathProbe(held.generation) };
+    const { probe } = this.#probed;
+    if (!probe.isDue()) return;
+    if (!this.#budget.takeProbe()) return;
+    this.counters.probes++;
+    this.#socket.send(held.path, probe.packet);
+  }
+
+  #select(held: HeldPath): void {
     const before = this.#selected;
-    this.#selected = path;
+    this.#selected = held;
     this.#lastOnSelected = performance.now();
+    if (held.proven) this.#probed = undefined;
     if (!before) this.#onFirstPath();
-    else if (before !== path) this.counters.moves++;
+    else if (before !== held) this.counters.moves++;
   }
 }

@@ -2,6 +2,7 @@
 import type { AudioCodec } from '../backend/backend.ts';
 import type { ProblemName } from '../../protocol/problem.ts';
 import { fingerprintLength, isFingerprintHash, type Fingerprint } from './fingerprint.ts';
+import { credentialsOf, type IceCredentials } from './ice-credentials.ts';
 import { SdpError, attribute, attributes, hasAttribute, parseSdp } from './sdp.ts';
 import type { Sdp, SdpMedia } from './sdp.ts';
 
@@ -20,7 +21,6 @@ const AUDIO_PROTOCOLS = /^(?:UDP|TCP)\/TLS\/RTP\/SAVPF?$|^RTP\/SAVPF?$/;
 const DATA_PROTOCOLS = /^(?:(?:UDP|TCP)\/)?DTLS\/SCTP$/;
 /** RFC 8866 token; also what keeps a mid from breaking our own lines. */
 const MID = /^[!#-'*+\-.0-9A-Z^-~]{1,64}$/;
-const ICE_TEXT = /^[!-~]+$/;
 
 /** An offer we do not take, with the problem it is and what to do about it. */
 export class OfferError extends Error {
@@ -67,6 +67,7 @@ export interface Offer {
   readonly bundle: boolean;
   readonly audio: OfferedAudio | undefined;
   readonly data: OfferedData | undefined;
+  readonly ice: IceCredentials;
   readonly fingerprints: readonly Fingerprint[];
   /** Our DTLS role. */
   readonly role: 'client' | 'server';
@@ -106,12 +107,12 @@ export function parseOffer(text: string): Offer {
     ...(data && at === dataAt ? { data } : {}),
   }));
   const transport = sdp.media[first]!;
-  checkIce(sdp, transport);
   return {
     media,
     bundle: bundle.includes(mids[first] ?? ''),
     audio,
     data,
+    ice: iceOf(sdp, transport),
     fingerprints: fingerprintsOf(sdp, transport),
     role: roleOf(sdp, transport),
   };
@@ -197,20 +198,14 @@ function numberOf(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** We never send checks, so the client's credentials are only looked at for what is plainly wrong. */
-function checkIce(sdp: Sdp, media: SdpMedia): void {
-  for (const [name, min] of [
-    ['ice-ufrag', 4],
-    ['ice-pwd', 22],
-  ] as const) {
-    const value = attribute(media, name) ?? attribute(sdp, name);
-    if (value === undefined) throw malformed(`a=${name} is missing`);
-    if (value.length < min || value.length > 256 || !ICE_TEXT.test(value)) {
-      throw malformed(`a=${name} is not ${min} to 256 characters (RFC 8839)`);
-    }
-  }
+function iceOf(sdp: Sdp, media: SdpMedia): IceCredentials {
   if (hasAttribute(sdp, 'ice-lite')) {
     throw unacceptable('The offer is from an ICE-lite agent, and so are we; offer full ICE.');
+  }
+  try {
+    return credentialsOf(media, sdp);
+  } catch (error) {
+    throw error instanceof SdpError ? malformed(error.message) : error;
   }
 }
 

@@ -12,6 +12,8 @@ import {
 } from '../../protocol/signature.ts';
 import { MAX_OFFER_BYTES, OfferError } from './offer.ts';
 import { forwardToOwner, type Owners } from './owner-forwarding.ts';
+import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from './sdp-fragment.ts';
+import { patchSession } from './signaling-patch.ts';
 import { CapacityError, ConflictError, type Transceiver } from './transceiver.ts';
 
 /** Seconds after which a full transceiver may be asked again. */
@@ -34,6 +36,7 @@ interface SignalingEnv {
 
 /**
  * - `POST /v1/sessions`: an offer as application/sdp, signed with `op: create`; 201 and the answer.
+ * - `PATCH /v1/sessions/{call}`: see {@link patchSession}.
  * - `DELETE /v1/sessions/{call}`: signed with `op: end`; 200.
  * - `GET /healthz`: 200 as long as the process serves, whatever else is down.
  */
@@ -48,6 +51,12 @@ export function signalingApp({
     maxSize: MAX_OFFER_BYTES,
     onError: () =>
       problemResponse('offer-too-large', `An offer has at most ${MAX_OFFER_BYTES} bytes.`),
+  });
+
+  const fragmentLimit = bodyLimit({
+    maxSize: MAX_FRAGMENT_BYTES,
+    onError: () =>
+      problemResponse('fragment-too-large', `A fragment has at most ${MAX_FRAGMENT_BYTES} bytes.`),
   });
 
   // Before the body is read, so that strangers cannot make it be.
@@ -66,8 +75,7 @@ export function signalingApp({
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
 
   app.post('/v1/sessions', authenticate, limit, toOwner, async (c) => {
-    const type = c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
-    if (type !== 'application/sdp') {
+    if (mediaTypeOf(c) !== 'application/sdp') {
       return problemResponse('unsupported-media-type', 'Send the offer as application/sdp.');
     }
     const started = performance.now();
@@ -89,6 +97,20 @@ export function signalingApp({
       etag,
       'server-timing': `answer;dur=${(performance.now() - started).toFixed(1)}`,
     });
+  });
+
+  app.patch('/v1/sessions/:call', authenticate, fragmentLimit, toOwner, async (c) => {
+    if (mediaTypeOf(c) !== FRAGMENT_CONTENT_TYPE) {
+      return problemResponse('unsupported-media-type', `Send ${FRAGMENT_CONTENT_TYPE}.`);
+    }
+    const fragment = await c.req.text();
+    const claims = verifier.use(c.get('token'), fragment);
+    const isPatch = claims.op === 'restart' || claims.op === 'trickle';
+    if (!isPatch || claims.call !== c.req.param('call')) {
+      throw new SignatureError('the token is not for changing this session');
+    }
+    const ifMatch = c.req.header('if-match');
+    return patchSession(transceivers.get(claims.transceiver), { claims, ifMatch, fragment });
   });
 
   app.delete('/v1/sessions/:call', authenticate, limit, toOwner, (c) => {
@@ -115,6 +137,10 @@ export function signalingApp({
   });
 
   return app;
+}
+
+function mediaTypeOf(c: Context): string | undefined {
+  return c.req.header('content-type')?.split(';')[0]?.trim().toLowerCase();
 }
 
 function bearerOf(c: Context): string {

@@ -152,10 +152,21 @@ export class Transceiver {
     return { ...counters, drops: { ...drops } };
   }
 
+  /** The session of a call, when it is that tenant's. */
+  find(call: string, tenant: string): Session | undefined {
+    const session = this.#sessions.get(call);
+    return session?.tenant === tenant ? session : undefined;
+  }
+
+  /** @throws ConflictError when a session answers to that ufrag already. */
+  requireFree(ufrag: string): void {
+    if (this.#socket.hasUfrag(ufrag)) throw new ConflictError('A session has that ufrag already.');
+  }
+
   /** Ends a call. False when the tenant has no such call here. */
   end(call: string, tenant: string): boolean {
-    const session = this.#sessions.get(call);
-    if (session?.tenant !== tenant) return false;
+    const session = this.find(call, tenant);
+    if (!session) return false;
     session.end('deleted');
     return true;
   }

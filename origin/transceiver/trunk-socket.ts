@@ -60,10 +60,19 @@ export interface Path {
 
 /** A session as the socket sees it. */
 export interface PathOwner {
-  /** A Binding request that names one of the session's ufrags; nothing of it is verified. */
-  onCheck(packet: Buffer, path: Path): void;
+  /** A Binding request that names that ufrag of the session's; nothing of it is verified. */
+  onCheck(packet: Buffer, path: Path, ufrag: string): void;
+  /** A Binding success response on a path that the session has claimed; nothing of it is verified. */
+  onAnswer(packet: Buffer, path: Path): void;
   /** Anything else, on a path that the session has claimed. `source` is where it came from. */
   onPacket(packet: Buffer, path: Path, source: TrunkAddress): void;
+  /** Whether the path is in use, so that no other session may claim it. */
+  defends(path: Path): boolean;
+}
+
+interface Known {
+  readonly path: Path;
+  readonly owner: PathOwner;
 }
 
 export class TrunkSocket {
@@ -73,7 +82,7 @@ export class TrunkSocket {
   readonly #ufrags = new Map<string, PathOwner>();
   #sending = 0;
   #onSent: (() => void) | undefined;
-  readonly #paths = new Map<string, { readonly path: Path; readonly owner: PathOwner }>();
+  readonly #paths = new Map<string, Known>();
   readonly counters: TrunkCounters = {
     framesIn: 0,
     framesOut: 0,
@@ -139,9 +148,15 @@ export class TrunkSocket {
     return this.#ufrags.has(ufrag);
   }
 
-  /** Gives a path to the session whose check came by it verified, be it another session's before. */
-  claim(path: Path, owner: PathOwner): void {
+  /**
+   * Gives a path to the session whose check came by it verified, be it another session's before: a NAT
+   * may hand a port to another client. False when that session still defends it: the check may be spoofed.
+   */
+  claim(path: Path, owner: PathOwner): boolean {
+    const holder = this.#paths.get(path.key)?.owner;
+    if (holder && holder !== owner && holder.defends(path)) return false;
     this.#paths.set(path.key, { path, owner });
+    return true;
   }
 
   release(path: Path, owner: PathOwner): void {
@@ -196,22 +211,27 @@ export class TrunkSocket {
     const kind = packet[0]!;
     const known = this.#paths.get(keyOf(header));
     // RFC 7983 §7: what a packet is, by its first byte.
-    if (kind <= 3) this.#onStun(packet, header, source, known?.path);
+    if (kind <= 3) this.#onStun(packet, header, source, known);
     else if ((kind >= 20 && kind <= 63) || (kind >= 128 && kind <= 191)) {
       if (known) known.owner.onPacket(packet, known.path, source);
       else this.#drop('unknown-path');
     } else this.#drop('unknown-kind');
   }
 
-  #onStun(packet: Buffer, header: Buffer, source: TrunkAddress, known: Path | undefined): void {
+  #onStun(packet: Buffer, header: Buffer, source: TrunkAddress, known: Known | undefined): void {
     const message = readStun(packet);
-    if (message?.class !== 'request' || message.method !== STUN_BINDING || !message.username) {
-      return this.#drop('not-a-check');
+    if (message?.method !== STUN_BINDING) return this.#drop('not-a-check');
+    if (message.class === 'success') {
+      if (known) known.owner.onAnswer(packet, known.path);
+      else this.#drop('unknown-path');
+      return;
     }
+    if (message.class !== 'request' || !message.username) return this.#drop('not-a-check');
     const username = Buffer.from(message.username).toString('latin1');
-    const owner = this.#ufrags.get(username.slice(0, Math.max(0, username.indexOf(':'))));
+    const ufrag = username.slice(0, Math.max(0, username.indexOf(':')));
+    const owner = this.#ufrags.get(ufrag);
     if (!owner) return this.#drop('unknown-ufrag');
-    owner.onCheck(packet, newPath(header, source, known));
+    owner.onCheck(packet, newPath(header, source, known?.path), ufrag);
   }
 
   #drop(reason: TrunkDrop): void {
