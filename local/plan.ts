@@ -29,6 +29,8 @@ export interface PlanOptions {
   /** TCP port the edge must have; chosen like the others unless given. */
   readonly edgePort?: number | undefined;
   readonly logLevel: NonNullable<RegionConfigInput['logLevel']>;
+  /** Where relays listen to clients; loopback unless given. */
+  readonly relayAddress?: string | undefined;
   /** How many transceivers a region gets. */
   transceiversOf(region: string): number;
 }
@@ -48,19 +50,20 @@ export interface Plan {
 
 /** @throws Error when no port is free, or the edge's cannot be had. */
 export async function planStack(options: PlanOptions): Promise<Plan> {
-  const { footprint } = options;
+  const { footprint, relayAddress = LOOPBACK } = options;
   const names = Object.keys(footprint).toSorted((a, b) => footprint[a]!.id - footprint[b]!.id);
   const wished = wishes(names, options);
   const ports = await choosePorts(wished);
   const at = (key: string): TrunkAddress => ({ address: LOOPBACK, port: ports[key]! });
+  const toClients = (key: string): TrunkAddress => ({ ...at(key), address: relayAddress });
   const trunks = Object.fromEntries(names.map((name) => [name, [at(`${name} trunk`)]]));
   const routes = clusterRoutes(footprint, trunks);
   const routingKeys = `L:${randomBytes(16).toString('base64')}`;
   const signingKey = randomBytes(32).toString('base64');
   const endpoints = names.map((name) => {
     const signaling = `http://${LOOPBACK}:${ports[`${name} signaling`]!}`;
-    const udp = { ...at(`${name} relay`), transport: 'udp' as const };
-    const tcp = { ...at(`${name} TCP relay`), transport: 'tcp' as const };
+    const udp = { ...toClients(`${name} relay`), transport: 'udp' as const };
+    const tcp = { ...toClients(`${name} TCP relay`), transport: 'tcp' as const };
     return [name, { signaling, relays: [udp, tcp] }] as const;
   });
   return {
@@ -72,9 +75,9 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
       region: name,
       cluster: footprint[name]!.id,
       relay: {
-        listeners: [at(`${name} relay`)],
+        listeners: [toClients(`${name} relay`)],
         trunk: at(`${name} trunk`),
-        tcp: { listeners: [at(`${name} TCP relay`)], trunk: at(`${name} TCP trunk`) },
+        tcp: { listeners: [toClients(`${name} TCP relay`)], trunk: at(`${name} TCP trunk`) },
       },
       peers: LOOPBACK_NETWORKS,
       routes: routes

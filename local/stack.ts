@@ -32,6 +32,8 @@ export interface StackOptions {
   readonly regionsDir?: string;
   /** TCP port of the edge; a taken one is an error. Chosen like the others unless given. */
   readonly edgePort?: number | undefined;
+  /** Where relays listen to clients; loopback unless given, which some clients never send to. */
+  readonly relayAddress?: string | undefined;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
@@ -71,6 +73,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     footprint,
     ports: options.ports ?? 'free',
     edgePort: options.edgePort,
+    relayAddress: options.relayAddress,
     logLevel: options.logLevel ?? 'warn',
     transceiversOf: (name) => transceivers[name] ?? DEFAULT_TRANSCEIVERS,
   });

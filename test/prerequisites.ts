@@ -3,18 +3,33 @@
  * on Debian it installs what is missing; elsewhere it says what to install and exits with 1.
  */
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { findProgram } from './support/find-program.ts';
 
 interface Prerequisite {
   readonly program: string;
+  /** What is there when it is, if it is no program. */
+  readonly folder?: string;
   /** Its package in Debian. */
   readonly debian: string;
   readonly purpose: string;
 }
 
+/** Clients of other makes call in network namespaces, which only Linux has. */
+const ON_LINUX: readonly Prerequisite[] = [
+  { program: 'firefox-esr', debian: 'firefox-esr', purpose: 'calls from Firefox' },
+  { program: 'ip', debian: 'iproute2', purpose: 'network namespaces' },
+  {
+    program: 'aiortc',
+    folder: '/usr/lib/python3/dist-packages/aiortc',
+    debian: 'python3-aiortc',
+    purpose: 'calls from aiortc',
+  },
+];
+
 const PREREQUISITES: readonly Prerequisite[] = [
   { program: 'chromium', debian: 'chromium', purpose: 'calls from a real browser' },
+  ...(process.platform === 'linux' ? ON_LINUX : []),
   { program: 'redis-server', debian: 'redis-server', purpose: 'flows that outlive their relay' },
 ];
 
@@ -29,7 +44,9 @@ if (missing.length > 0) {
 }
 
 function findMissing(): Prerequisite[] {
-  return PREREQUISITES.filter(({ program }) => !findProgram(program));
+  return PREREQUISITES.filter(({ program, folder }) =>
+    folder === undefined ? !findProgram(program) : !existsSync(folder),
+  );
 }
 
 function isRootOnDebian(): boolean {

@@ -23,13 +23,15 @@ const WITHOUT_UDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
 export interface ChromiumOptions {
   /** The person's answer when asked for it; `allow` unless given. */
   readonly microphone?: 'allow' | 'deny';
+  /** Path of a WAV file that the microphone hears over and over, instead of beeps. */
+  readonly microphoneFile?: string;
   /** False takes UDP away from WebRTC. */
   readonly udp?: boolean;
 }
 
 /** A browser with a new, empty profile. */
 export async function launchChromium(options: ChromiumOptions = {}): Promise<Browser> {
-  const { microphone = 'allow', udp = true } = options;
+  const { microphone = 'allow', microphoneFile, udp = true } = options;
   const executablePath = findProgram('chromium');
   if (!executablePath) throw new Error('There is no Chromium; run: node test/prerequisites.ts');
   return launch({
@@ -38,6 +40,7 @@ export async function launchChromium(options: ChromiumOptions = {}): Promise<Bro
     args: [
       ...FLAGS,
       ...(microphone === 'allow' ? [ALLOW_MICROPHONE] : []),
+      ...(microphoneFile ? [`--use-file-for-fake-audio-capture=${microphoneFile}`] : []),
       ...(udp ? [] : [WITHOUT_UDP]),
     ],
   });
