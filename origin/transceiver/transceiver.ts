@@ -115,6 +115,11 @@ export class Transceiver {
     };
   }
 
+  /** What it holds for sessions: nothing once they have ended. */
+  get held(): { readonly sessions: number; readonly ufrags: number; readonly paths: number } {
+    return { sessions: this.#sessions.size, ...this.#socket.held };
+  }
+
   counters(): TransceiverCounters {
     return this.#counts.read([...this.#sessions.values()].map((it) => it.dump()));
   }

@@ -5,7 +5,8 @@ import type { Backend } from '../../backend/backend.ts';
 import { echo } from '../../backend/echo.ts';
 import type { SessionDump } from '../session-dump.ts';
 import type { SessionRequest } from '../session.ts';
-import { startTransceiver, type Transceiver } from '../transceiver.ts';
+import type { SessionLimits } from '../session-limits.ts';
+import { startTransceiver, type Transceiver, type TransceiverObserver } from '../transceiver.ts';
 import { RelayShim } from './relay-shim.ts';
 import { until } from './until.ts';
 
@@ -25,7 +26,13 @@ export interface Stage extends AsyncDisposable {
 }
 
 export async function openStage(
-  options: { backend?: Backend; capacity?: number; peers?: readonly string[] } = {},
+  options: {
+    backend?: Backend;
+    capacity?: number;
+    peers?: readonly string[];
+    limits?: Partial<SessionLimits>;
+    observer?: TransceiverObserver;
+  } = {},
 ): Promise<Stage> {
   const reasons = new Map<string, { reason: string; detail: string | undefined }>();
   const log = pino(
@@ -44,6 +51,8 @@ export async function openStage(
     peers: options.peers ?? LOOPBACK_PEERS,
     capacity: options.capacity ?? 100,
     backend: options.backend ?? echo,
+    limits: options.limits ?? {},
+    observer: options.observer,
     log,
   });
   const relay = await RelayShim.open(transceiver.trunk);

@@ -26,8 +26,9 @@ export interface WeriftClient extends AsyncDisposable {
   speak(payload: Uint8Array): void;
 }
 
-export async function weriftClient(options: { certificate?: RTCCertificate } = {}) {
-  const { certificate } = options;
+/** @param options.label Of the data channel. */
+export async function weriftClient(options: { certificate?: RTCCertificate; label?: string } = {}) {
+  const { certificate, label = 'events' } = options;
   const connection = new RTCPeerConnection({
     iceServers: [],
     iceUseIpv6: false,
@@ -41,7 +42,7 @@ export async function weriftClient(options: { certificate?: RTCCertificate } = {
   connection
     .addTransceiver(track, { direction: 'sendrecv' })
     .onTrack.subscribe((remote) => remote.onReceiveRtp.subscribe((rtp) => audio.push(rtp.payload)));
-  const channel = connection.createDataChannel('events');
+  const channel = connection.createDataChannel(label);
   const messages: (string | Buffer)[] = [];
   channel.onMessage.subscribe((message) => messages.push(message));
   await connection.setLocalDescription(await connection.createOffer());
