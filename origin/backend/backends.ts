@@ -1,0 +1,44 @@
+/** Which back end a process has, by its configuration. */
+import type { Logger } from 'pino';
+import * as v from 'valibot';
+import type { Backend } from './backend.ts';
+import { echo } from './echo.ts';
+import { startParrot } from './parrot/parrot.ts';
+import { realtime } from './realtime/realtime.ts';
+
+/** `echo`, `parrot`, or where a back end of the OpenAI Realtime protocol is. */
+export const BackendChoice = v.union(
+  [
+    v.picklist(['echo', 'parrot']),
+    v.strictObject({
+      /** Its WebSocket, as `wss://api.openai.com/v1/realtime?model=gpt-realtime`. */
+      realtime: v.pipe(v.string(), v.check(isWebSocketUrl, 'is not a ws: or wss: URL')),
+      /** Sent as a bearer token. */
+      apiKey: v.optional(v.pipe(v.string(), v.regex(/^[!-~]+$/, 'is not a key'))),
+      /** What each conversation begins with, as in session.update. */
+      session: v.optional(v.record(v.string(), v.unknown())),
+    }),
+  ],
+  'is neither echo, parrot nor {"realtime": "wss://…"} with an optional apiKey and session',
+);
+export type BackendChoice = v.InferOutput<typeof BackendChoice>;
+
+export interface OpenBackend {
+  readonly backend: Backend;
+  close(): Promise<void>;
+}
+
+/** @throws Error when the parrot can have no port. */
+export async function openBackend(choice: BackendChoice, log: Logger): Promise<OpenBackend> {
+  if (choice === 'echo') return { backend: echo, close: async () => undefined };
+  if (choice === 'parrot') {
+    const parrot = await startParrot();
+    return { backend: realtime({ url: parrot.url, log }), close: () => parrot.close() };
+  }
+  const { realtime: url, apiKey, session } = choice;
+  return { backend: realtime({ url, apiKey, session, log }), close: async () => undefined };
+}
+
+function isWebSocketUrl(text: string): boolean {
+  return URL.canParse(text) && /^wss?:$/.test(new URL(text).protocol);
+}
