@@ -1,5 +1,6 @@
 /** What all DTLS endpoints of a process share, as OpenSSL's SSL_CTX: certificate, ciphers, rules. */
 import type { Certificate } from './certificate.ts';
+import { countNative, liveNativeObjects } from './native-objects.ts';
 import { openSsl, type OpenSsl, type Pointer } from './openssl.ts';
 
 /** The SRTP protection profiles offered, best first, by OpenSSL's names. */
@@ -24,15 +25,11 @@ const OPTIONS = [
   1 << 30, // SSL_OP_NO_RENEGOTIATION
 ].reduce((all, option) => all | option);
 
-let live = 0;
-
-/** Counts native objects: +1 when one is made, -1 when it is freed. */
-export function countDtlsObject(change: 1 | -1): void {
-  live += change;
+/** Contexts and endpoints that are not freed yet. */
+export function liveDtlsObjects(): number {
+  const live = liveNativeObjects();
+  return live['dtls-context'] + live['dtls-endpoint'];
 }
-
-/** Native contexts and endpoints that are not freed yet. */
-export const liveDtlsObjects = (): number => live;
 
 /** What all endpoints of a process share: the certificate and the rules. */
 export class DtlsContext {
@@ -45,7 +42,7 @@ export class DtlsContext {
     const ssl = this.#ssl;
     const it = ssl.pointer('SSL_CTX_new', ssl.pointer('DTLS_method'));
     this.#pointer = it;
-    countDtlsObject(1);
+    countNative('dtls-context', 1);
     const must = (done: boolean, what: string) => {
       if (done) return;
       const errors = ssl.takeErrors();
@@ -77,7 +74,7 @@ export class DtlsContext {
   close(): void {
     if (!this.#open) return;
     this.#open = false;
-    countDtlsObject(-1);
+    countNative('dtls-context', -1);
     this.#ssl.call('SSL_CTX_free', this.#pointer);
   }
 }

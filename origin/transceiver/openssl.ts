@@ -15,7 +15,9 @@ const TIMER_CALLBACK = 'unsigned int TimerCallback(void* ssl, unsigned int micro
 const FIRST_RETRANSMISSION = 400_000;
 const LAST_RETRANSMISSION = 6_400_000;
 
-function declare(library: ReturnType<typeof koffi.load>) {
+type Library = ReturnType<typeof koffi.load>;
+
+function declare(library: Library) {
   const of = (signature: string) => library.func(signature);
   return {
     DTLS_method: of('void* DTLS_method()'),
@@ -90,7 +92,7 @@ export function openSsl(): OpenSsl {
 }
 
 function load(): OpenSsl {
-  const functions = bind();
+  const functions = bindOpenSsl(declare);
   const call = (name: Name, ...args: Argument[]) => Number(functions[name](...args));
   const srtpProfile = koffi.struct({ name: 'void*', id: 'unsigned long' });
   const text = Buffer.alloc(256);
@@ -124,9 +126,14 @@ function load(): OpenSsl {
   };
 }
 
-function bind() {
+/**
+ * Hands over the library inside Node.
+ *
+ * @throws Error when it lacks a function that `declareThem` asks for.
+ */
+export function bindOpenSsl<T>(declareThem: (library: Library) => T): T {
   try {
-    return declare(koffi.load(null));
+    return declareThem(koffi.load(null));
   } catch (error) {
     throw new Error(
       `DTLS needs the OpenSSL inside Node, which ${process.execPath} (${process.version}) does not ` +

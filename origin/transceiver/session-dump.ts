@@ -2,6 +2,7 @@
 import type { AudioCodec } from '../backend/backend.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import type { IceCounters } from './ice-lite.ts';
+import type { RtcpStats } from './rtcp-session.ts';
 import type { DataCounters } from './sctp.ts';
 import type { MediaCounters } from './session-media.ts';
 import type { StageTimings } from './session-stages.ts';
@@ -21,6 +22,8 @@ export interface SessionDump {
   readonly client: TrunkAddress | undefined;
   readonly relay: TrunkAddress | undefined;
   readonly timings: StageTimings;
+  /** Undefined before DTLS is done, and without audio. */
+  readonly quality: RtcpStats | undefined;
   readonly counters: MediaCounters & {
     readonly dtlsIn: number;
     readonly ice: IceCounters;

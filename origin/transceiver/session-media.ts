@@ -3,6 +3,7 @@ import type { AudioPacket, ReceivedAudio } from '../backend/backend.ts';
 import { AudioSender } from './audio.ts';
 import type { SrtpKeys } from './dtls.ts';
 import type { OfferedAudio } from './offer.ts';
+import { RtcpSession, type RtcpStats } from './rtcp-session.ts';
 import type { Stage } from './session-stages.ts';
 import { Srtp, isRtcp } from './srtp.ts';
 
@@ -13,6 +14,8 @@ export interface MediaCounters {
   rtcpOut: number;
   /** RTP that was not authentic, came before, or came before the keys. */
   rtpRefused: number;
+  /** RTCP that was not authentic, came before, came before the keys, or is none. */
+  rtcpRefused: number;
   /** RTP with a payload type that was not negotiated. */
   rtpUnexpected: number;
 }
@@ -33,6 +36,7 @@ export class SessionMedia {
     rtcpIn: 0,
     rtcpOut: 0,
     rtpRefused: 0,
+    rtcpRefused: 0,
     rtpUnexpected: 0,
   };
   readonly #audio: OfferedAudio | undefined;
@@ -40,6 +44,7 @@ export class SessionMedia {
   readonly #sends: boolean;
   readonly #events: MediaEvents;
   #srtp: Srtp | undefined;
+  #rtcp: RtcpSession | undefined;
 
   /** @param audio Undefined when the offer has none. */
   constructor(audio: OfferedAudio | undefined, events: MediaEvents) {
@@ -54,14 +59,20 @@ export class SessionMedia {
     return { ssrc: this.#sender?.ssrc ?? 0, cname: this.#sender?.cname ?? '' };
   }
 
-  /** Nothing is sent or taken before. */
+  /** Round trip, loss and jitter; undefined before there are keys, and without audio. */
+  get quality(): RtcpStats | undefined {
+    return this.#rtcp?.stats();
+  }
+
+  /** Nothing is sent or taken before. Holds native memory until close(). */
   secure(keys: SrtpKeys): void {
     this.#srtp = new Srtp(keys);
+    this.#rtcp = this.#sender && new RtcpSession(this.#sender, performance.now());
   }
 
   /** Takes an RTP or RTCP packet. Total. */
   receive(packet: Buffer): void {
-    if (isRtcp(packet)) this.counters.rtcpIn++;
+    if (isRtcp(packet)) this.#onRtcp(packet);
     else this.#onRtp(packet);
   }
 
@@ -71,16 +82,34 @@ export class SessionMedia {
     const protectedPacket = this.#sender?.packet(packet, this.#srtp);
     if (!protectedPacket) return;
     this.#events.send(protectedPacket);
+    this.#rtcp?.onSent(this.#sender!.timestamp, packet.payload.length, performance.now());
     this.counters.rtpOut++;
     this.#events.reached('firstRtpOut');
   }
 
-  /** Reports on what was sent when that is due. To be called about every second. */
+  /** Reports on what was sent and received when that is due. To be called about every second. */
   tick(): void {
-    const report = this.#srtp && this.#sender?.report(this.#srtp);
-    if (!report) return;
-    this.#events.send(report);
+    this.#sendRtcp(this.#rtcp?.report(performance.now()));
+  }
+
+  /** Says goodbye, and frees the keys; nothing is sent or taken any more. */
+  close(): void {
+    this.#sendRtcp(this.#rtcp?.bye(performance.now()));
+    this.#srtp?.close();
+    this.#srtp = undefined;
+  }
+
+  #sendRtcp(report: Buffer | undefined): void {
+    const packet = report && this.#srtp?.protectRtcp(report);
+    if (!packet) return;
+    this.#events.send(packet);
     this.counters.rtcpOut++;
+  }
+
+  #onRtcp(packet: Buffer): void {
+    const reports = this.#srtp?.unprotectRtcp(packet);
+    if (reports && this.#rtcp?.receive(reports, performance.now())) this.counters.rtcpIn++;
+    else this.counters.rtcpRefused++;
   }
 
   #onRtp(packet: Buffer): void {
@@ -89,6 +118,7 @@ export class SessionMedia {
       this.counters.rtpRefused++;
       return;
     }
+    this.#rtcp?.onReceived(rtp, performance.now());
     if (rtp.newest) this.#events.proven();
     if (rtp.payloadType !== this.#audio?.payloadType) {
       this.counters.rtpUnexpected++;

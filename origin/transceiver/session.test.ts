@@ -109,13 +109,21 @@ test('a relay that takes another trunk address is followed', async () => {
   expect(client.audio.map(String)).toEqual(['before', 'after']);
 });
 
-test('sender reports go out while audio is sent', async () => {
+test('reports go both ways while audio does, and tell the round trip', async () => {
   await using stage = await openStage();
   await using client = await libwebrtcClient();
   const { answer, call } = stage.create(client.offer);
   await client.take(answer);
-  await until(() => (stage.session(call)?.counters.rtcpOut ?? 0) > 0);
-  expect(stage.session(call)?.state).toBe('connected');
+  const quality = await until(() => {
+    const it = stage.session(call)?.quality;
+    return it?.rttMs !== undefined && it;
+  });
+  expect(quality.received).toBeGreaterThan(0);
+  expect(quality.rttMs).toBeLessThan(1_000);
+  expect(quality.outbound).toMatchObject({ lost: 0 });
+  const { rtcpIn, rtcpOut, rtcpRefused } = stage.session(call)!.counters;
+  expect(Math.min(rtcpIn, rtcpOut)).toBeGreaterThan(0);
+  expect(rtcpRefused).toBe(0);
 });
 
 test('a client that never comes is given up after the setup timeout', async () => {

@@ -197,6 +197,7 @@ export class Session implements PathOwner {
     this.#parts.log.info({ reason, detail, duration, ...rest }, 'session ended');
     this.#state = 'ended';
     this.#data?.close();
+    this.#media.close();
     this.#dtls.close();
     this.#ice.close();
     this.#backend?.close();
@@ -213,6 +214,7 @@ export class Session implements PathOwner {
       client: this.#ice.selected?.client,
       relay: this.#ice.selected?.source,
       timings: this.#stages.timings,
+      quality: this.#media.quality,
       counters: {
         ...this.#media.counters,
         dtlsIn: this.#dtlsIn,

@@ -1,29 +1,29 @@
-/** SRTP both ways for one session (RFC 3711, RFC 7714): werift's ciphers, our packet index and replay window. */
-import { createSecretKey } from 'node:crypto';
-import { SrtcpSession, SrtpSession, type RtpHeader } from 'werift';
+/** SRTP and SRTCP both ways for one session (RFC 3711, RFC 7714). */
 import type { SrtpKeys } from './dtls.ts';
+import { MAX_PACKET_LENGTH, work } from './evp.ts';
 import { ReplayWindow } from './replay.ts';
-import { cipherKeys } from './werift-internals.ts';
+import { readRtpHeader, writeRtpHeader, type RtpFields, RTP_HEADER_LENGTH } from './rtp-header.ts';
+import {
+  RTCP_CLEAR_LENGTH,
+  SRTCP_INDEX_LENGTH,
+  newPacketCipher,
+  srtcpIndexAt,
+  type PacketCipher,
+} from './srtp-cipher.ts';
+import { sessionKeys } from './srtp-keys.ts';
 
 /** Most sources a client may send from; a browser's audio has one. */
 export const MAX_SOURCES = 8;
 
-/** Bytes of header extensions taken; a browser's audio has about 30. */
-export const MAX_EXTENSION_LENGTH = 256;
-
-const RTP_HEADER_LENGTH = 12;
-const EXTENSION_HEADER_LENGTH = 4;
-const WORD = 4;
-/** Bits of an RTP packet's first byte (RFC 3550 §5.1). */
-const EXTENSION_BIT = 0x10;
-const CSRC_COUNT = 0x0f;
-const ROUND = 0x1_00_00;
+const SRTCP_INDICES = 2 ** 31;
 
 export interface ReceivedRtp {
   readonly payloadType: number;
+  readonly sequenceNumber: number;
   readonly timestamp: number;
+  readonly ssrc: number;
   readonly marker: boolean;
-  /** Without header extensions and padding. */
+  /** Without header extensions and padding; a view of the packet, which is decrypted in place. */
   readonly payload: Uint8Array;
   /** True when no packet of its source was newer. */
   readonly newest: boolean;
@@ -35,80 +35,138 @@ export function isRtcp(packet: Uint8Array): boolean {
 }
 
 export class Srtp {
-  readonly #rtp: SrtpSession;
-  readonly #rtcp: SrtcpSession;
-  readonly #windows = new Map<number, ReplayWindow>();
+  readonly #profile: SrtpKeys['profile'];
+  readonly #ciphers: Record<'rtpIn' | 'rtpOut' | 'rtcpIn' | 'rtcpOut', PacketCipher>;
+  readonly #rtpIn = new Map<number, ReplayWindow>();
+  readonly #rtcpIn = new Map<number, ReplayWindow>();
+  /** The index of each own source's last packet. */
+  readonly #rtpOut = new Map<number, number>();
+  #rtcpIndex = 0;
+  #open = true;
 
+  /** Holds native memory until close(). */
   constructor({ profile, localKey, localSalt, remoteKey, remoteSalt }: SrtpKeys) {
-    const keys = {
-      localMasterKey: localKey,
-      localMasterSalt: localSalt,
-      remoteMasterKey: remoteKey,
-      remoteMasterSalt: remoteSalt,
+    this.#profile = profile;
+    const outgoing = (protocol: 'rtp' | 'rtcp') =>
+      newPacketCipher(profile, sessionKeys(localKey, localSalt, protocol), 'seal');
+    const incoming = (protocol: 'rtp' | 'rtcp') =>
+      newPacketCipher(profile, sessionKeys(remoteKey, remoteSalt, protocol), 'open');
+    this.#ciphers = {
+      rtpIn: incoming('rtp'),
+      rtpOut: outgoing('rtp'),
+      rtcpIn: incoming('rtcp'),
+      rtcpOut: outgoing('rtcp'),
     };
-    this.#rtp = new SrtpSession({ keys, profile });
-    this.#rtcp = new SrtcpSession({ keys, profile });
-    useKeyObjects(this.#rtp);
-    useKeyObjects(this.#rtcp);
   }
 
   /** Total. Undefined for what is not authentic, came before, or is of one source too many. */
   unprotect(packet: Buffer): ReceivedRtp | undefined {
-    if (!hasSoundHeader(packet)) return undefined;
-    const ssrc = packet.readUInt32BE(8);
-    const known = this.#windows.get(ssrc);
-    if (!known && this.#windows.size >= MAX_SOURCES) return undefined;
-    const window = known ?? new ReplayWindow();
-    const index = window.guess(packet.readUInt16BE(2));
-    if (!window.isNew(index)) return undefined;
-    const { cipher } = this.#rtp.remoteContext;
-    let plain: Buffer;
-    let header: RtpHeader;
-    try {
-      [plain, header] = cipher.decryptRtp(packet, Math.floor(index / ROUND));
-    } catch {
-      return undefined;
-    }
+    const cipher = this.#ciphers.rtpIn;
+    const header = readRtpHeader(packet);
+    if (!this.#open || !header || packet.length > MAX_PACKET_LENGTH) return undefined;
+    if (header.length + cipher.tagLength > packet.length) return undefined;
+    const window = windowOf(this.#rtpIn, header.ssrc);
+    const index = window?.guess(header.sequenceNumber) ?? 0;
+    if (!window?.isNew(index)) return undefined;
+    work.set(packet);
+    const length = cipher.openRtp(header.length, packet.length, index);
+    if (length < 0) return undefined;
+    this.#rtpIn.set(header.ssrc, window);
     const newest = window.accept(index);
-    if (!known) this.#windows.set(ssrc, window);
+    work.copy(packet, header.length, header.length, length);
+    const padding = header.padded && length > header.length ? packet[length - 1]! : 0;
+    const { payloadType, sequenceNumber, timestamp, ssrc, marker } = header;
     return {
-      payloadType: header.payloadType,
-      timestamp: header.timestamp,
-      marker: header.marker,
-      payload: plain.subarray(header.payloadOffset, plain.length - header.paddingSize),
+      payloadType,
+      sequenceNumber,
+      timestamp,
+      ssrc,
+      marker,
+      payload: packet.subarray(header.length, Math.max(header.length, length - padding)),
       newest,
     };
   }
 
-  protectRtp(header: RtpHeader, payload: Buffer): Buffer {
-    return this.#rtp.encrypt(payload, header);
+  /** Total. The compound RTCP packet, a view of the given one; undefined as with RTP. */
+  unprotectRtcp(packet: Buffer): Buffer | undefined {
+    const cipher = this.#ciphers.rtcpIn;
+    const least = RTCP_CLEAR_LENGTH + cipher.tagLength + SRTCP_INDEX_LENGTH;
+    if (!this.#open || packet.length < least || packet.length > MAX_PACKET_LENGTH) return undefined;
+    const ssrc = packet.readUInt32BE(4);
+    const flagged = packet.readUInt32BE(srtcpIndexAt(this.#profile, packet.length));
+    const index = flagged - SRTCP_INDICES;
+    // RTCP in clear is nothing that DTLS-SRTP agrees on.
+    if (index < 0) return undefined;
+    const window = windowOf(this.#rtcpIn, ssrc);
+    if (!window?.isNew(index)) return undefined;
+    work.set(packet);
+    const length = cipher.openRtcp(packet.length, index);
+    if (length < 0) return undefined;
+    this.#rtcpIn.set(ssrc, window);
+    window.accept(index);
+    work.copy(packet, RTCP_CLEAR_LENGTH, RTCP_CLEAR_LENGTH, length);
+    return packet.subarray(0, length);
   }
 
-  /** @param packets A compound RTCP packet. */
-  protectRtcp(packets: Buffer): Buffer {
-    return this.#rtcp.encrypt(packets);
+  /**
+   * One SRTP packet; undefined after close().
+   *
+   * @throws RangeError when the sequence number is not newer than the last one of its source, as no
+   * index may be used twice under one key, or when the packet is too large.
+   */
+  protectRtp(fields: RtpFields, payload: Uint8Array): Buffer | undefined {
+    if (!this.#open) return undefined;
+    const plain = RTP_HEADER_LENGTH + payload.length;
+    if (plain > MAX_PACKET_LENGTH) throw new RangeError('An RTP packet is too large to protect.');
+    const index = this.#nextIndex(fields);
+    writeRtpHeader(work, fields);
+    work.set(payload, RTP_HEADER_LENGTH);
+    return taken(this.#ciphers.rtpOut.sealRtp(RTP_HEADER_LENGTH, plain, index));
   }
-}
 
-/** Werift walks header extensions to the end they claim, be it far outside the packet, and before it has authenticated. */
-function hasSoundHeader(packet: Buffer): boolean {
-  if (packet.length < RTP_HEADER_LENGTH) return false;
-  const extensionAt = RTP_HEADER_LENGTH + WORD * (packet[0]! & CSRC_COUNT);
-  if ((packet[0]! & EXTENSION_BIT) === 0) return extensionAt <= packet.length;
-  const elementsAt = extensionAt + EXTENSION_HEADER_LENGTH;
-  if (elementsAt > packet.length) return false;
-  const length = WORD * packet.readUInt16BE(extensionAt + 2);
-  return length <= MAX_EXTENSION_LENGTH && elementsAt + length <= packet.length;
-}
-
-/** Node imports a raw key anew for each packet, a KeyObject once. */
-function useKeyObjects(session: SrtpSession | SrtcpSession): void {
-  const names = ['srtpSessionKey', 'srtcpSessionKey', 'srtpSessionAuthTag', 'srtcpSessionAuthTag'];
-  for (const { cipher } of [session.localContext, session.remoteContext]) {
-    const fields = cipherKeys(cipher);
-    for (const name of names) {
-      const key = fields[name];
-      if (Buffer.isBuffer(key)) fields[name] = createSecretKey(key);
+  /**
+   * One SRTCP packet; undefined after close().
+   *
+   * @param packets A compound RTCP packet.
+   * @throws RangeError when it is too large.
+   */
+  protectRtcp(packets: Uint8Array): Buffer | undefined {
+    if (!this.#open) return undefined;
+    if (packets.length > MAX_PACKET_LENGTH) {
+      throw new RangeError('An RTCP packet is too large to protect.');
     }
+    work.set(packets);
+    // 2^31 reports would take centuries.
+    return taken(this.#ciphers.rtcpOut.sealRtcp(packets.length, this.#rtcpIndex++));
   }
+
+  /** Frees the keys; nothing is protected or opened any more. */
+  close(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    for (const cipher of Object.values(this.#ciphers)) cipher.free();
+  }
+
+  #nextIndex({ ssrc, sequenceNumber }: RtpFields): number {
+    const last = this.#rtpOut.get(ssrc);
+    const step = last === undefined ? 0 : (sequenceNumber - last) & 0xffff;
+    if (last !== undefined && (step === 0 || step >= 0x8000)) {
+      throw new RangeError('An RTP sequence number must be newer than the one before.');
+    }
+    const index = last === undefined ? sequenceNumber : last + step;
+    this.#rtpOut.set(ssrc, index);
+    return index;
+  }
+}
+
+/** The window of a source; undefined for one too many. A new one counts once it has proven itself. */
+function windowOf(windows: Map<number, ReplayWindow>, ssrc: number): ReplayWindow | undefined {
+  return windows.get(ssrc) ?? (windows.size < MAX_SOURCES ? new ReplayWindow() : undefined);
+}
+
+/** A copy of the packet at work, as the next one overwrites it. */
+function taken(length: number): Buffer {
+  const packet = Buffer.allocUnsafe(length);
+  work.copy(packet, 0, 0, length);
+  return packet;
 }

@@ -1,5 +1,5 @@
 /** What we reach in werift beyond its types, all of it in one place: look here when its version changes. */
-import type { RTCDataChannel, RTCDtlsTransport, RTCSctpTransport, SrtpSession } from 'werift';
+import type { RTCDataChannel, RTCDtlsTransport, RTCSctpTransport } from 'werift';
 
 export interface HeldChunk {
   readonly userData: Buffer;
@@ -61,12 +61,6 @@ export function sctpInternals(transport: RTCSctpTransport): SctpInternals {
 export function transportInternals(transport: RTCSctpTransport): TransportInternals {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- werift declares these private
   return transport as unknown as TransportInternals;
-}
-
-/** The session keys of a cipher by werift's names; each is a Buffer, and a KeyObject does as well. */
-export function cipherKeys(cipher: SrtpSession['localContext']['cipher']): Record<string, unknown> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- werift declares some of them private
-  return cipher as unknown as Record<string, unknown>;
 }
 
 /** What werift's SCTP needs of the DTLS below it: a way out, and an ICE role that lets the client open. */
