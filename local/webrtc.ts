@@ -11,7 +11,7 @@ export interface PeerConnection {
   ): void;
   addTrack(track: Track): void;
   createDataChannel(label: string): DataChannel;
-  createOffer(): Promise<{ type: 'offer'; sdp: string }>;
+  createOffer(options?: { iceRestart: boolean }): Promise<{ type: 'offer'; sdp: string }>;
   setLocalDescription(offer: { type: 'offer'; sdp: string }): Promise<void>;
   setRemoteDescription(answer: { type: 'answer'; sdp: string }): Promise<void>;
   getStats(): Promise<ReadonlyMap<string, Readonly<Record<string, unknown>>>>;

@@ -33,6 +33,14 @@ const CREATE = {
   relays: [{ address: '192.0.2.1', port: 3478, transport: 'udp' as const }],
 } satisfies Forward;
 
+const RESTART = {
+  ...END,
+  op: 'restart' as const,
+  ufrag: CREATE.ufrag,
+  relays: CREATE.relays,
+} satisfies Forward;
+const TRICKLE = { ...END, op: 'trickle' as const } satisfies Forward;
+
 const WRONG_ALGORITHM = '"alg" (Algorithm) Header Parameter value not allowed';
 
 let verifier: SignatureVerifier;
@@ -57,9 +65,12 @@ const handMade = (change: (token: SignJWT) => SignJWT, claims: object = END, alg
   ).sign(KEY);
 
 describe('a signed request', () => {
-  test.each([CREATE, END])('$op gives its claims back', async (claims) => {
-    expect(await verify(await sign(KEY, CLUSTER, claims, BODY), BODY)).toEqual(claims);
-  });
+  test.each<Forward>([CREATE, RESTART, TRICKLE, END])(
+    '$op gives its claims back',
+    async (claims) => {
+      expect(await verify(await sign(KEY, CLUSTER, claims, BODY), BODY)).toEqual(claims);
+    },
+  );
 
   test('to join a roster gives its claims back', async () => {
     const claims = { op: 'join', transceiver: 3 } as const;

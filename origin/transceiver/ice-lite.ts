@@ -280,8 +280,11 @@ export class IceLite {
     // What was nominated before a restart is not what the client wants after it.
     const isOutdated = selected && this.#isNewer(selected.generation, held.generation);
     const isWanted = nominated && !isOutdated;
-    if (!selected || isWanted || isSilent || !selected.proven) this.#want(held);
-    else if (held === selected) this.#lastOnSelected = now;
+    if (!selected || isWanted || isSilent) this.#want(held);
+    else if (held === selected) {
+      this.#lastOnSelected = now;
+      if (!held.proven) this.#want(held);
+    }
   }
 
   #isNewer(one: IceGeneration, other: IceGeneration): boolean {

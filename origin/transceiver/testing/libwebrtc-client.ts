@@ -23,6 +23,8 @@ export interface LibwebrtcClient extends AsyncDisposable {
   readonly messages: (string | ArrayBuffer)[];
   /** Audio frames heard, and the loudest sample among them. */
   heard(): { frames: number; peak: number };
+  /** Packets of sound that never came, as its jitter buffer counts them. */
+  lost(): Promise<number>;
   take(answer: string): Promise<void>;
   /** Resolves when the data channel is open. */
   opened(): Promise<void>;
@@ -63,6 +65,11 @@ export async function libwebrtcClient(options: { audio?: boolean } = {}): Promis
     messages,
     offer: offer.sdp,
     heard: () => ({ frames, peak }),
+    async lost() {
+      const stats = [...(await connection.getStats()).values()];
+      const { packetsLost } = stats.find(({ type }) => type === 'inbound-rtp') ?? {};
+      return Number(packetsLost);
+    },
     take: (answer) => connection.setRemoteDescription({ type: 'answer', sdp: answer }),
     opened: async () => void (await until(() => channel.readyState === 'open')),
     async [Symbol.asyncDispose]() {
