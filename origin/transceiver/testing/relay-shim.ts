@@ -3,6 +3,7 @@
  * what comes down goes to the client named in the frame. Tests listen in, hold back and inject.
  */
 import { createSocket, type Socket } from 'node:dgram';
+import { isIPv6 } from 'node:net';
 import { parseAddress, formatAddress } from '../../../protocol/address.ts';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
 import type { RelayAddress } from '../../../protocol/signature.ts';
@@ -43,13 +44,19 @@ export class RelayShim {
     this.#listen();
   }
 
-  static async open(transceiver: TrunkAddress): Promise<RelayShim> {
-    return new RelayShim(transceiver, { public: await bound(), trunk: await bound() });
+  /** @param address Where clients reach it. */
+  static async open(transceiver: TrunkAddress, address = LOOPBACK): Promise<RelayShim> {
+    return new RelayShim(transceiver, { public: await bound(address), trunk: await bound() });
   }
 
   /** The candidate that brings clients here. */
   get candidate(): RelayAddress {
-    return { address: LOOPBACK, port: this.#public.address().port, transport: 'udp' };
+    return { ...this.#address, transport: 'udp' };
+  }
+
+  get #address(): TrunkAddress {
+    const { address, port } = this.#public.address();
+    return { address, port };
   }
 
   get trunk(): TrunkAddress {
@@ -114,8 +121,8 @@ export class RelayShim {
   }
 }
 
-async function bound(): Promise<Socket> {
-  const socket = createSocket('udp4');
-  await new Promise<void>((resolve) => socket.bind(0, LOOPBACK, resolve));
+async function bound(address = LOOPBACK): Promise<Socket> {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve));
   return socket;
 }

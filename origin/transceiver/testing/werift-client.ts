@@ -26,14 +26,20 @@ export interface WeriftClient extends AsyncDisposable {
   speak(payload: Uint8Array): void;
 }
 
-/** @param options.label Of the data channel. */
-export async function weriftClient(options: { certificate?: RTCCertificate; label?: string } = {}) {
-  const { certificate, label = 'events' } = options;
+/**
+ * @param options.label Of the data channel.
+ * @param options.ipv6 It has no IPv4.
+ */
+export async function weriftClient(
+  options: { certificate?: RTCCertificate; label?: string; ipv6?: boolean } = {},
+) {
+  const { certificate, label = 'events', ipv6 = false } = options;
   const connection = new RTCPeerConnection({
     iceServers: [],
-    iceUseIpv6: false,
-    iceAdditionalHostAddresses: ['127.0.0.1'],
-    iceInterfaceAddresses: { udp4: '127.0.0.1' },
+    iceUseIpv4: !ipv6,
+    iceUseIpv6: ipv6,
+    iceAdditionalHostAddresses: [ipv6 ? '::1' : '127.0.0.1'],
+    iceInterfaceAddresses: ipv6 ? { udp6: '::1' } : { udp4: '127.0.0.1' },
     codecs: { audio: [new RTCRtpCodecParameters(OPUS)], video: [] },
     ...(certificate ? { certificates: [certificate] } : {}),
   });
