@@ -4,9 +4,16 @@ import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 
+/** Milliseconds that requests under way may take once the server is to close. */
+const CLOSE_PATIENCE = 1_000;
+
+/** Milliseconds between two looks for connections whose last request is answered. */
+const CLOSE_POLL = 10;
+
 export interface HttpServer {
   /** As bound, with its real port. */
   readonly address: TrunkAddress;
+  /** Takes no more requests, and answers those that are under way. */
   close(): Promise<void>;
 }
 
@@ -39,6 +46,9 @@ function portOf(server: Server): number {
 
 async function closeServer(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeAllConnections();
+  const poll = setInterval(() => server.closeIdleConnections(), CLOSE_POLL);
+  const cut = setTimeout(() => server.closeAllConnections(), CLOSE_PATIENCE);
   await closed;
+  clearInterval(poll);
+  clearTimeout(cut);
 }

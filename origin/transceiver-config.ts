@@ -7,6 +7,7 @@ import { BaseUrlSchema } from '../protocol/base-url.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
+import { BackendChoice } from './backend/backends.ts';
 import {
   Address,
   Capacity,
@@ -54,6 +55,8 @@ export const TransceiverConfigSchema = v.strictObject({
   signaling: Address,
   /** Base URL of the edge, whose roster it joins. */
   edge: BaseUrlSchema,
+  /** What speaks in calls. */
+  backend: v.optional(BackendChoice, 'echo'),
   /** Health, metrics and dumps over HTTP. */
   admin: v.optional(Address, DEFAULT_ADMIN),
   /** Milliseconds a session may take to be set up, be silent, and last. */

@@ -11,7 +11,7 @@ import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { SignatureVerifier, parseSigningKey } from '../protocol/signature.ts';
 import { announceTransceiver } from './announcement.ts';
-import { echo } from './backend/echo.ts';
+import { openBackend } from './backend/backends.ts';
 import { ConfigError } from './config.ts';
 import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
@@ -52,14 +52,21 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
   let state: TransceiverState = 'starting';
   let transceiver: Transceiver | undefined;
   const metrics = new TransceiverMetrics();
-  const { routingKeys: _keys, signingKey: _key, ...shown } = config;
-  const admin = await serveHttp(
-    adminApp({ state: () => state, transceiver: () => transceiver, metrics, config: shown }).fetch,
-    config.admin,
-    'admin',
-  );
+  const { backend } = config;
+  const { routingKeys: _keys, signingKey: _key, ...rest } = config;
+  // A back end of its own comes with a key.
+  const shown = { ...rest, backend: typeof backend === 'string' ? backend : 'realtime' };
+  const app = adminApp({
+    state: () => state,
+    transceiver: () => transceiver,
+    metrics,
+    config: shown,
+  });
+  const admin = await serveHttp(app.fetch, config.admin, 'admin');
   opened.defer(() => admin.close());
 
+  const voice = await openBackend(backend, log);
+  opened.defer(() => voice.close());
   const { id, trunk, peers, capacity, limits } = config;
   const started = await startTransceiver({
     id,
@@ -67,7 +74,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
     peers,
     capacity,
     limits,
-    backend: echo,
+    backend: voice.backend,
     observer: metrics,
     log,
   });

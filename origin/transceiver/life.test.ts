@@ -11,22 +11,22 @@ vi.setConfig({ testTimeout: 120_000 });
 const HOUR = 3_600_000;
 const never = new AbortController().signal;
 
+const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+
 async function connected(stage: Stage, label = 'oai-events') {
   const client = await weriftClient({ label });
   const { answer, call } = stage.create(client.offer);
   await client.take(answer);
   await until(() => client.channel.readyState === 'open');
-  return { client, call };
+  return { client, call, [Symbol.asyncDispose]: () => client[Symbol.asyncDispose]() };
 }
 
 test('a session in which nothing is said any more ends as idle, one that speaks goes on', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     await using stage = await openStage({ limits: { idle: 10_000 } });
-    const silent = await connected(stage);
-    await using _one = silent.client;
-    const speaking = await connected(stage);
-    await using _two = speaking.client;
+    await using silent = await connected(stage);
+    await using speaking = await connected(stage);
     for (let i = 0; i < 2; i++) {
       vi.advanceTimersByTime(6_000);
       const { rtpIn } = stage.session(speaking.call)!.counters;
@@ -50,8 +50,8 @@ test('a session ends at its maximum length, whatever is said in it', async () =>
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
     await using stage = await openStage({ limits: { length: 40_000 } });
-    const { client, call } = await connected(stage);
-    await using _client = client;
+    await using it = await connected(stage);
+    const { client, call } = it;
     vi.advanceTimersByTime(25_000);
     client.speak(Buffer.from('x'));
     await until(() => client.audio.length === 1);
@@ -66,9 +66,9 @@ test('a session ends at its maximum length, whatever is said in it', async () =>
 
 test('every session that was made is counted, live or by why it ended', async () => {
   await using stage = await openStage({ capacity: 1 });
-  const { client, call } = await connected(stage);
-  await using _client = client;
-  expect(() => stage.create('v=1')).toThrow();
+  await using it = await connected(stage);
+  const { client, call } = it;
+  expect(() => stage.create('v=1')).toThrow('offer');
   expect(() => stage.create(client.offer)).toThrow('all the sessions it can');
   client.speak(Buffer.from('x'));
   await until(() => client.audio.length === 1);
@@ -89,8 +89,7 @@ test('every session that was made is counted, live or by why it ended', async ()
 
 test('a drain refuses new sessions, tells clients when they can be told, and ends when all have left', async () => {
   await using stage = await openStage();
-  const first = await connected(stage);
-  await using _first = first.client;
+  await using first = await connected(stage);
   // In the middle of its setup when the drain begins.
   await using late = await weriftClient({ label: 'oai-events' });
   const { answer, call } = stage.create(late.offer);
@@ -121,19 +120,17 @@ test('a drain refuses new sessions, tells clients when they can be told, and end
 
 test('a drain ends the sessions that are left when its time is up, and can be cut short', async () => {
   await using stage = await openStage();
-  const { client, call } = await connected(stage);
-  await using _client = client;
+  await using left = await connected(stage);
   expect(await stage.transceiver.drain(500, never)).toBe('time is up');
-  expect(await stage.ended(call)).toBe('drain-deadline');
+  expect(await stage.ended(left.call)).toBe('drain-deadline');
 
   await using other = await openStage();
-  const { client: second, call: stays } = await connected(other);
-  await using _second = second;
+  await using stays = await connected(other);
   const abort = new AbortController();
   const drained = other.transceiver.drain(HOUR, abort.signal);
   abort.abort();
   expect(await drained).toBe('told to end at once');
-  expect(other.session(stays)?.state).toBe('connected');
+  expect(other.session(stays.call)?.state).toBe('connected');
 });
 
 test('a drain of a transceiver without sessions is over at once', async () => {
@@ -152,7 +149,6 @@ test('sessions that come and go leave nothing behind', async () => {
     },
   };
   await using stage = await openStage({ backend: counting });
-  const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
   const base = timers();
   for (let round = 0; round < 5; round++) {
     const clients = await Promise.all(Array.from({ length: 3 }, () => connected(stage)));

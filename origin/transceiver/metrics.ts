@@ -8,6 +8,9 @@ import type { TransceiverCounters } from './transceiver-counts.ts';
 import type { Transceiver, TransceiverObserver } from './transceiver.ts';
 
 const STAGE_SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const ROUND_TRIP_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1, 2];
+const JITTER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.25];
+const LOSS_RATIOS = [0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5];
 const LENGTH_SECONDS = [1, 5, 15, 60, 300, 900, 1_800, 3_600, 7_200];
 
 /** How metrics call stages. */
@@ -26,6 +29,9 @@ export class TransceiverMetrics implements TransceiverObserver {
   readonly #metrics = new CollectedMetrics();
   readonly #stages: Histogram<'stage'>;
   readonly #lengths: Histogram;
+  readonly #roundTrips: Histogram;
+  readonly #jitter: Histogram<'direction'>;
+  readonly #loss: Histogram<'direction'>;
   #source: Transceiver | undefined;
   #now: TransceiverCounters | undefined;
 
@@ -42,6 +48,26 @@ export class TransceiverMetrics implements TransceiverObserver {
       name: 'transceiver_session_seconds',
       help: 'Time from the offer of a session to its end',
       buckets: LENGTH_SECONDS,
+      registers,
+    });
+    this.#roundTrips = new Histogram({
+      name: 'transceiver_session_round_trip_seconds',
+      help: 'Round trip to the client as RTCP last told at the end of a session',
+      buckets: ROUND_TRIP_SECONDS,
+      registers,
+    });
+    this.#jitter = new Histogram({
+      name: 'transceiver_session_jitter_seconds',
+      help: 'Interarrival jitter of audio (RFC 3550) at the end of a session',
+      labelNames: ['direction'],
+      buckets: JITTER_SECONDS,
+      registers,
+    });
+    this.#loss = new Histogram({
+      name: 'transceiver_session_loss_ratio',
+      help: 'Share of the audio packets of a session that were lost',
+      labelNames: ['direction'],
+      buckets: LOSS_RATIOS,
       registers,
     });
   }
@@ -64,6 +90,18 @@ export class TransceiverMetrics implements TransceiverObserver {
 
   ended(_reason: EndReason, last: SessionDump): void {
     this.#lengths.observe(last.age / 1000);
+    const { quality, counters } = last;
+    if (!quality) return;
+    const { rttMs, jitterMs, lost, received, outbound } = quality;
+    if (rttMs !== undefined) this.#roundTrips.observe(rttMs / 1000);
+    if (received > 0) {
+      this.#jitter.observe({ direction: 'in' }, jitterMs / 1000);
+      this.#loss.observe({ direction: 'in' }, ratio(lost, lost + received));
+    }
+    if (outbound && counters.rtpOut > 0) {
+      this.#jitter.observe({ direction: 'out' }, outbound.jitterMs / 1000);
+      this.#loss.observe({ direction: 'out' }, ratio(outbound.lost, counters.rtpOut));
+    }
   }
 
   /** The text format of Prometheus. */
@@ -141,6 +179,11 @@ export class TransceiverMetrics implements TransceiverObserver {
       for (const [reason, count] of Object.entries(trunk().drops)) add(count, { reason });
     });
   }
+}
+
+/** Within 0 and 1: duplicates make a count of losses negative (RFC 3550 §6.4.1), clients any number. */
+function ratio(part: number, whole: number): number {
+  return Math.min(1, Math.max(0, part / whole));
 }
 
 function entries(counts: Readonly<Record<string, number>> | undefined): [string, number][] {

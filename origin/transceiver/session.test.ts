@@ -58,15 +58,21 @@ test('a client that offers only a data channel gets one', async () => {
   expect(stage.session(call)?.codec).toBeUndefined();
 });
 
-test('PCMU goes both ways when the client prefers it', async () => {
+test.each([
+  { format: '0', codec: 'pcmu' },
+  { format: '8', codec: 'pcma' },
+])('$codec goes both ways when the client prefers it', async ({ format, codec }) => {
   await using stage = await openStage();
   await using client = await libwebrtcClient();
-  const preferring = client.offer.replace(/^(m=audio \d+ \S+) (.*) 0( .*)?$/m, '$1 0 $2$3');
+  const preferring = client.offer.replace(
+    new RegExp(`^(m=audio \\d+ \\S+) (.*) ${format}( .*)?$`, 'm'),
+    `$1 ${format} $2$3`,
+  );
   const { answer, call } = stage.create(preferring);
-  expect(answer).toContain('a=rtpmap:0 PCMU/8000');
+  expect(answer).toContain(`a=rtpmap:${format} ${codec.toUpperCase()}/8000`);
   await client.take(answer);
   await until(() => client.heard().peak > 4_000);
-  expect(stage.session(call)?.codec).toBe('pcmu');
+  expect(stage.session(call)?.codec).toBe(codec);
 });
 
 test('hanging up ends the session and tells the client', async () => {
@@ -180,7 +186,7 @@ test('closing a transceiver leaves nothing behind', async () => {
   expect(liveDtlsObjects()).toBe(0);
   expect(transceiver.dump().sessions).toEqual([]);
   expect(transceiver.report()).toMatchObject({ sessions: 0, draining: true });
-  expect(() => stage.create(late.offer)).toThrow('all the sessions it can');
+  expect(() => stage.create(late.offer)).toThrow('takes no new sessions');
   await transceiver.close();
   await until(() => client.channel.readyState === 'closed');
   await relay.close();
