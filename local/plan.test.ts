@@ -8,6 +8,7 @@ import { choosePorts, LOOPBACK } from './ports.ts';
 const OPTIONS: PlanOptions = {
   footprint: await readFootprint(new URL('../regions', import.meta.url).pathname),
   ports: 'free',
+  backend: 'echo',
   logLevel: 'warn',
   transceiversOf: () => 1,
 };

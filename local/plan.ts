@@ -31,6 +31,8 @@ export interface PlanOptions {
   readonly logLevel: NonNullable<RegionConfigInput['logLevel']>;
   /** Where relays listen to clients; loopback unless given. */
   readonly relayAddress?: string | undefined;
+  /** What speaks in calls. */
+  readonly backend: NonNullable<RegionConfigInput['backend']>;
   /** How many transceivers a region gets. */
   transceiversOf(region: string): number;
 }
@@ -91,6 +93,7 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
         id,
         trunk: at(`${name} transceiver ${id}`),
       })),
+      backend: options.backend,
       logLevel: options.logLevel,
     })),
     moved: movedPorts(wished, ports),

@@ -34,6 +34,8 @@ export interface StackOptions {
   readonly edgePort?: number | undefined;
   /** Where relays listen to clients; loopback unless given, which some clients never send to. */
   readonly relayAddress?: string | undefined;
+  /** What speaks in calls; `echo` unless given. */
+  readonly backend?: PlanOptions['backend'] | undefined;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
@@ -74,6 +76,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ports: options.ports ?? 'free',
     edgePort: options.edgePort,
     relayAddress: options.relayAddress,
+    backend: options.backend ?? 'echo',
     logLevel: options.logLevel ?? 'warn',
     transceiversOf: (name) => transceivers[name] ?? DEFAULT_TRANSCEIVERS,
   });

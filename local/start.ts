@@ -37,6 +37,8 @@ async function start(options: StartOptions, interruption: AbortSignal): Promise<
     return await startStack({
       ports: options.check ? 'free' : 'usual',
       edgePort: options.port,
+      // The check compares what comes back with what it says, so it wants all of it, and at once.
+      backend: options.check ? 'echo' : 'parrot',
       logLevel: options.logs ?? (options.check ? 'warn' : 'info'),
       signal: interruption,
       onReady: say,

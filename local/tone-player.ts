@@ -17,17 +17,21 @@ const AMPLITUDE = 8192;
 export class TonePlayer {
   readonly #source: AudioSource;
   readonly #hz: number;
+  readonly #amplitude: number;
   #timer: NodeJS.Timeout | undefined;
   #start = 0;
   #played = 0;
 
-  constructor(source: AudioSource, hz: number) {
+  /** @param amplitude In units of a 16-bit sample; 0 is silence. */
+  constructor(source: AudioSource, hz: number, amplitude = AMPLITUDE) {
     this.#source = source;
     this.#hz = hz;
+    this.#amplitude = amplitude;
   }
 
   start(): void {
     this.#start = performance.now();
+    this.#played = 0;
     this.#timer = setInterval(() => this.#catchUp(), FRAME_MS);
   }
 
@@ -42,7 +46,7 @@ export class TonePlayer {
     for (; this.#played < due; this.#played++) {
       const from = this.#played * FRAME_SAMPLES;
       this.#source.onData({
-        samples: toneSamples(this.#hz, SAMPLE_RATE, from, FRAME_SAMPLES, AMPLITUDE),
+        samples: toneSamples(this.#hz, SAMPLE_RATE, from, FRAME_SAMPLES, this.#amplitude),
         sampleRate: SAMPLE_RATE,
         bitsPerSample: 16,
         channelCount: 1,

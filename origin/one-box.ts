@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey, SignatureVerifier } from '../protocol/signature.ts';
-import { echo } from './backend/echo.ts';
+import { openBackend } from './backend/backends.ts';
 import { MemoryDirectory } from './directory.ts';
 import { serveHttp } from './http-server.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
@@ -45,6 +45,8 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   await using opened = new AsyncDisposableStack();
   const directory = new MemoryDirectory();
   const transceivers = new Map<number, Transceiver>();
+  const voice = await openBackend(config.backend, log);
+  opened.defer(() => voice.close());
   for (const { id, trunk, capacity } of config.transceivers) {
     const { peers, cluster } = config;
     const child = log.child({ tier: 'transceiver', cluster, transceiver: id });
@@ -53,7 +55,7 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
       trunk,
       peers,
       capacity,
-      backend: echo,
+      backend: voice.backend,
       log: child,
     });
     opened.defer(() => transceiver.close());

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { BaseUrlSchema } from '../protocol/base-url.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
+import { BackendChoice } from './backend/backends.ts';
 import {
   Address,
   Capacity,
@@ -54,7 +55,8 @@ export const RegionConfigSchema = v.strictObject({
       'has two transceivers of one id',
     ),
   ),
-  backend: v.optional(v.picklist(['echo']), 'echo'),
+  /** What speaks in calls. */
+  backend: v.optional(BackendChoice, 'echo'),
   logLevel: LogLevel,
 });
 export type RegionConfig = v.InferOutput<typeof RegionConfigSchema>;

@@ -24,7 +24,7 @@ const STATUS = {
   starting: 'Asking the edge…',
   connecting: 'Connecting…',
   unanswered: 'No relay has answered yet; still trying…',
-  live: 'You are live. What you say comes back.',
+  live: 'You are live. Say something and pause: it comes back.',
   interrupted: 'The path broke off; it comes back by itself if it can.',
   ended: 'The call has ended. Press Talk to call again.',
   failed: 'The call failed.',
@@ -133,7 +133,8 @@ function showData({ state, stages, dataCheck }) {
   const open = stages.some(({ name }) => name === 'data');
   if (!dataCheck) return setText('data', `Data channel: ${open ? 'checking…' : 'not open'}`);
   const { same, ms, bytes } = dataCheck;
-  const good = `Data channel: text in ${formatMs(ms)}, ${bytes / 1000} kB of bytes came back the same`;
+  const large = bytes > 0 ? `, ${bytes / 1000} kB` : '';
+  const good = `Data channel: text in ${formatMs(ms)}${large} came back the same`;
   setText('data', same ? good : 'Data channel: what came back is not what went out');
 }
 

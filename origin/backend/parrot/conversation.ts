@@ -29,8 +29,11 @@ const ItemTruncate = v.object({
   audio_end_ms: v.number(),
 });
 
+/** Takes the parrot's events, which have no ids yet. */
+type Send = (event: ClientEvent) => void;
+
 export class ParrotConversation {
-  readonly #send: (event: Readonly<Record<string, unknown>> & { type: string }) => void;
+  readonly #send: Send;
   #type: SoundType = 'audio/pcm';
   #frames = new SoundFrames(this.#type);
   #activity = new VoiceActivity(LISTEN_MS);
@@ -40,8 +43,7 @@ export class ParrotConversation {
   #greeted = false;
   #count = 0;
 
-  /** @param send Takes the parrot's events. */
-  constructor(send: ParrotConversation['#send']) {
+  constructor(send: Send) {
     this.#send = send;
     this.#send({ type: 'session.created', session: this.#session() });
   }
