@@ -68,7 +68,7 @@ function audioLines(
   const codecLines =
     codec === 'opus'
       ? [`a=rtpmap:${payloadType} opus/48000/2`, `a=fmtp:${payloadType} minptime=10;useinbandfec=1`]
-      : [`a=rtpmap:${payloadType} PCMU/8000`];
+      : [`a=rtpmap:${payloadType} ${codec.toUpperCase()}/8000`];
   const sends = direction === 'sendrecv' || direction === 'sendonly';
   return [
     `a=${direction}`,

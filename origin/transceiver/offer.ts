@@ -13,9 +13,8 @@ export const MAX_OFFER_BYTES = 64 * 1024;
 const DEFAULT_MAX_MESSAGE = 65_536;
 const DEFAULT_SCTP_PORT = 5000;
 
-/** Static payload type of PCMU (RFC 3551 §6), which needs no rtpmap. */
-const STATIC_PCMU = '0';
-const RTPMAP_PCMU = 'PCMU/8000';
+/** Static payload types (RFC 3551 §6), which need no rtpmap. */
+const STATIC_RTPMAPS: Readonly<Record<string, string>> = { '0': 'PCMU/8000', '8': 'PCMA/8000' };
 
 const AUDIO_PROTOCOLS = /^(?:UDP|TCP)\/TLS\/RTP\/SAVPF?$|^RTP\/SAVPF?$/;
 const DATA_PROTOCOLS = /^(?:(?:UDP|TCP)\/)?DTLS\/SCTP$/;
@@ -90,7 +89,7 @@ export function parseOffer(text: string): Offer {
   const taken = [audioAt, dataAt].filter((at) => at >= 0).toSorted((a, b) => a - b);
   const first = taken[0];
   if (first === undefined) {
-    throw unacceptable('Offer audio in Opus or PCMU, or a data channel, over DTLS.');
+    throw unacceptable('Offer audio in Opus, PCMU or PCMA, or a data channel, over DTLS.');
   }
   // All goes over one transport, so of two m-lines outside one BUNDLE group only the first is taken.
   const bundled = taken.length > 1 && taken.every((at) => bundle.includes(mids[at] ?? ''));
@@ -159,7 +158,7 @@ function audioOf(media: SdpMedia): OfferedAudio | undefined {
     if (format !== undefined && name !== undefined) names.set(format, name);
   }
   for (const format of media.formats) {
-    const codec = codecOf(names.get(format) ?? (format === STATIC_PCMU ? RTPMAP_PCMU : ''));
+    const codec = codecOf(names.get(format) ?? STATIC_RTPMAPS[format] ?? '');
     if (!codec || !/^\d{1,3}$/.test(format) || Number(format) > 127) continue;
     return {
       codec,
@@ -173,7 +172,9 @@ function audioOf(media: SdpMedia): OfferedAudio | undefined {
 
 function codecOf(rtpmap: string): AudioCodec | undefined {
   if (/^opus\/48000\/2$/i.test(rtpmap)) return 'opus';
-  return /^PCMU\/8000(?:\/1)?$/i.test(rtpmap) ? 'pcmu' : undefined;
+  const [, law] = /^PCM([UA])\/8000(?:\/1)?$/i.exec(rtpmap) ?? [];
+  if (law === undefined) return undefined;
+  return law.toUpperCase() === 'U' ? 'pcmu' : 'pcma';
 }
 
 function directionOf(media: SdpMedia): OfferedAudio['direction'] {
