@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { wantedRecords } from './dtls-records.ts';
+import { noDtlsDrops, wantedRecords as filter, type DtlsRole } from './dtls-records.ts';
+
+const wantedRecords = (datagram: Buffer, established: boolean, role: DtlsRole = 'server') =>
+  filter(datagram, role, established, noDtlsDrops());
 
 /** A fragment of a handshake message, a ClientHello unless said otherwise. */
 function message({ type = 1, length = 8, offset = 0, size = 8 } = {}): Buffer {
@@ -40,6 +43,7 @@ test.each([
   ['encrypted alert', record(21, 1), true, true],
   ['encrypted data', record(23, 1), true, true],
   ['encrypted unknown', record(24, 1), false, false],
+  ['of an epoch that there is not', record(23, 2), false, false],
 ])('%s', (_, it, before, after) => {
   expect(wantedRecords(it, false)).toHaveLength(before ? 1 : 0);
   expect(wantedRecords(it, true)).toHaveLength(after ? 1 : 0);
@@ -75,8 +79,38 @@ test('the good records of a datagram are kept, the whole when all are good', () 
   const [good, bad] = [record(22), record(21)];
   const whole = Buffer.concat([good, good]);
   expect(wantedRecords(whole, false)).toEqual([whole]);
+  const data = record(23, 1);
+  expect(wantedRecords(Buffer.concat([data, data]), true)).toEqual([data, data]);
   expect(wantedRecords(Buffer.concat([bad, good, bad, good]), false)).toEqual([good, good]);
   expect(wantedRecords(Buffer.concat([good, Buffer.from([22, 254])]), false)).toEqual([good]);
+});
+
+test.each<[string, number, DtlsRole[]]>([
+  ['ClientHello', 1, ['server']],
+  ['ServerHello', 2, ['client']],
+  ['HelloVerifyRequest', 3, ['client']],
+  ['Certificate', 11, ['client', 'server']],
+  ['ServerKeyExchange', 12, ['client']],
+  ['CertificateVerify', 15, ['server']],
+  ['ClientKeyExchange', 16, ['server']],
+])('%s is wanted by who waits for it', (_, type, roles) => {
+  const it = record(22, 0, 0xfefd, message({ type }));
+  for (const role of ['client', 'server'] as const) {
+    expect(wantedRecords(it, false, role)).toHaveLength(roles.includes(role) ? 1 : 0);
+  }
+});
+
+test('what is dropped is counted by reason', () => {
+  const drops = noDtlsDrops();
+  const late = Buffer.concat([record(22), record(21), record(40), Buffer.alloc(3)]);
+  filter(late, 'server', true, drops);
+  filter(record(21), 'server', false, drops);
+  expect(drops).toEqual({
+    ...noDtlsDrops(),
+    'late-plaintext': 2,
+    'not-a-record': 2,
+    'unwanted-plaintext': 1,
+  });
 });
 
 test('any bytes give views of them', () => {

@@ -106,3 +106,93 @@ test('an endpoint that is closed in its handshake falls silent', () => {
   expect(server.state.closed).toBeUndefined();
   expect(liveDtlsObjects()).toBe(1);
 });
+
+const ROLES = ['client', 'server'] as const;
+
+/** Both ends done, and all that they sent. */
+async function connected() {
+  const it = line(digests('sha-256'));
+  await until(() => it.client.state.keys && it.server.state.keys);
+  return it;
+}
+
+test('each datagram of a handshake may be lost', async () => {
+  const { sent, close } = await connected();
+  close();
+  for (let lost = 0; lost < sent.length; lost++) {
+    let at = 0;
+    const it = line(digests('sha-256'), () => at++ !== lost);
+    await until(() => it.client.state.keys && it.server.state.keys);
+    it.close();
+  }
+});
+
+test.each(ROLES)(
+  'replays, forgeries and late plaintext leave a %s alone, and are counted',
+  async (role) => {
+    const it = await connected();
+    const [target, other] = [it[role], it[role === 'client' ? 'server' : 'client']];
+    const handshake = [...it.sent];
+    other.endpoint.send(Buffer.from('once'));
+    const genuine = it.sent.at(-1)!;
+    await until(() => target.state.data.length === 1);
+    const forged = Buffer.from(genuine);
+    forged[forged.length - 1]! ^= 1;
+    forged.writeUIntBE(99, 5, 6);
+    for (const datagram of [genuine, genuine, forged, ...handshake, Buffer.alloc(40, 22)]) {
+      target.endpoint.receive(Buffer.from(datagram));
+    }
+    expect(target.endpoint.drops).toMatchObject({ replayed: 2, 'not-authentic': 1 });
+    expect(target.endpoint.drops['late-plaintext']).toBeGreaterThan(4);
+    expect(target.endpoint.drops['not-a-record']).toBe(1);
+    other.endpoint.send(Buffer.from('still here'));
+    await until(() => target.state.data.length === 2);
+    expect(target.state).toMatchObject({ data: ['once', 'still here'], closed: undefined });
+    it.close();
+  },
+);
+
+test.each(ROLES)('the close_notify of a %s ends the other', async (role) => {
+  const it = await connected();
+  const other = it[role === 'client' ? 'server' : 'client'];
+  it[role].endpoint.close();
+  await until(() => other.state.closed);
+  expect(other.state.closed).toBe('client-hangup');
+  it.close();
+});
+
+test('a hello that cannot be answered draws nothing, and the true one is still answered', async () => {
+  const { sent, close } = await connected();
+  close();
+  const spoofed = Buffer.from(sent[0]!);
+  // Its cipher suites: after two versions and headers, 32 random bytes, a session id and a cookie.
+  const suitesAt = 13 + 12 + 2 + 32 + 1 + 1 + 2;
+  spoofed.fill(0x7a, suitesAt, suitesAt + spoofed.readUInt16BE(suitesAt - 2));
+  const it = line(digests('sha-256'), () => false);
+  const before = it.sent.length;
+  it.server.endpoint.receive(spoofed);
+  it.server.endpoint.receive(spoofed);
+  expect(it.sent.length).toBe(before);
+  expect(it.server.endpoint.drops['refused-hello']).toBe(2);
+  expect(it.server.state.closed).toBeUndefined();
+  it.server.endpoint.receive(sent[0]!);
+  expect(it.sent.length).toBeGreaterThan(before);
+  it.close();
+});
+
+test('hellos that cross leave a client alone', async () => {
+  const { sent, close } = await connected();
+  close();
+  const it = line(digests('sha-256'));
+  it.client.endpoint.receive(sent[0]!);
+  await until(() => it.client.state.keys && it.server.state.keys);
+  expect(it.client.endpoint.drops['unwanted-plaintext']).toBe(1);
+  it.close();
+});
+
+test('no datagram is longer than a tunnel carries', async () => {
+  const it = await connected();
+  it.client.endpoint.send(Buffer.alloc(1_120));
+  expect(Math.max(...it.sent.map(({ length }) => length))).toBeLessThan(1_160);
+  it.close();
+});

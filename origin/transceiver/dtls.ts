@@ -1,12 +1,20 @@
 /** DTLS 1.2 (RFC 6347) with the SRTP extension (RFC 5764), one endpoint per session, by OpenSSL. */
 import type { DtlsContext } from './dtls-context.ts';
-import { wantedRecords } from './dtls-records.ts';
+import {
+  carriesNews,
+  noDtlsDrops,
+  recordSequence,
+  wantedRecords,
+  type DtlsDrops,
+  type DtlsRole,
+} from './dtls-records.ts';
 import { DIGESTS, type Fingerprint } from './fingerprint.ts';
 import { countNative } from './native-objects.ts';
 import { openSsl, type OpenSsl, type Pointer } from './openssl.ts';
+import { ReplayWindow } from './replay.ts';
 
-/** Bytes of the largest handshake datagram: VPNs and tunnels take their share of the path's MTU. */
-export const DTLS_MTU = 1160;
+/** Bytes of the largest datagram, under 1160: VPNs and tunnels take their share of the path's MTU. */
+export const DTLS_MTU = 1_158;
 
 const EXPORTER_LABEL = 'EXTRACTOR-dtls_srtp';
 
@@ -50,12 +58,18 @@ export interface DtlsEvents {
 
 export class DtlsEndpoint {
   readonly #openssl: OpenSsl = openSsl();
-  readonly #role: 'client' | 'server';
+  /** Records that went no further, by reason. */
+  readonly drops: DtlsDrops = noDtlsDrops();
+  readonly #context: DtlsContext;
+  readonly #role: DtlsRole;
   readonly #fingerprints: readonly Fingerprint[];
   readonly #events: DtlsEvents;
-  readonly #in: Pointer;
-  readonly #out: Pointer;
+  readonly #window = new ReplayWindow();
   #ssl: Pointer | undefined;
+  #in!: Pointer;
+  #out!: Pointer;
+  /** A flight of ours is on its way, made for what the peer sent. */
+  #hasAnswered = false;
   #state: 'handshake' | 'connected' | 'closed' = 'handshake';
   #timer: NodeJS.Timeout | undefined;
 
@@ -65,20 +79,26 @@ export class DtlsEndpoint {
    */
   constructor(
     context: DtlsContext,
-    role: 'client' | 'server',
+    role: DtlsRole,
     fingerprints: readonly Fingerprint[],
     events: DtlsEvents,
   ) {
+    this.#context = context;
     this.#role = role;
     this.#fingerprints = fingerprints;
     this.#events = events;
+    this.#open();
+  }
+
+  #open(): void {
     const ssl = this.#openssl;
-    this.#ssl = context.newSsl();
+    this.#ssl = this.#context.newSsl();
     countNative('dtls-endpoint', 1);
     this.#in = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
     this.#out = ssl.pointer('BIO_new', ssl.pointer('BIO_s_dgram_mem'));
     ssl.call('SSL_set_bio', this.#ssl, this.#in, this.#out);
-    ssl.call(role === 'client' ? 'SSL_set_connect_state' : 'SSL_set_accept_state', this.#ssl);
+    const state = this.#role === 'client' ? 'SSL_set_connect_state' : 'SSL_set_accept_state';
+    ssl.call(state, this.#ssl);
     ssl.call('SSL_ctrl', this.#ssl, SSL_CTRL_SET_MTU, DTLS_MTU, null);
     ssl.call('DTLS_set_timer_cb', this.#ssl, ssl.retransmissionTimer);
   }
@@ -89,11 +109,29 @@ export class DtlsEndpoint {
 
   /** Takes one datagram from the peer. Total: nothing in it can throw. */
   receive(datagram: Buffer): void {
-    for (const records of wantedRecords(datagram, this.#state === 'connected')) {
+    const established = this.#state === 'connected';
+    for (const records of wantedRecords(datagram, this.#role, established, this.drops)) {
       if (!this.#ssl) return;
-      this.#openssl.call('BIO_write', this.#in, records, records.length);
-      this.#advance();
+      if (established) this.#receiveRecord(records);
+      else this.#take(records);
     }
+  }
+
+  /** OpenSSL drops replays and forgeries in silence, so whoever wants to count them looks at what comes out. */
+  #receiveRecord(record: Buffer): void {
+    const sequence = recordSequence(record);
+    if (!this.#window.isNew(sequence)) {
+      this.drops.replayed++;
+      return;
+    }
+    if (this.#take(record) > 0) this.#window.accept(sequence);
+    else if (this.#ssl && carriesNews(record)) this.drops['not-authentic']++;
+  }
+
+  /** How many messages came out. */
+  #take(records: Buffer): number {
+    this.#openssl.call('BIO_write', this.#in, records, records.length);
+    return this.#advance();
   }
 
   /** Sends one message as one record; nothing happens before the handshake is done or after the end. */
@@ -113,11 +151,11 @@ export class DtlsEndpoint {
     this.#free();
   }
 
-  #advance(): void {
+  #advance(): number {
     // SSL_get_error reads the thread's error queue, in which others may have left something.
     this.#openssl.call('ERR_clear_error');
     if (this.#state === 'handshake') this.#handshake();
-    if (this.#state === 'connected') this.#read();
+    return this.#state === 'connected' ? this.#read() : 0;
   }
 
   #handshake(): void {
@@ -127,6 +165,11 @@ export class DtlsEndpoint {
       this.#free();
       const detail = 'the certificate of the peer has not the fingerprint of its offer';
       this.#events.closed('dtls-failed', detail);
+      return;
+    }
+    const failed = result !== 1 && error !== SSL_ERROR_WANT_READ;
+    if (failed && this.#role === 'server' && !this.#hasAnswered) {
+      this.#waitAnew();
       return;
     }
     this.#flush();
@@ -144,10 +187,19 @@ export class DtlsEndpoint {
     }
   }
 
-  #read(): void {
+  /** A hello that cannot be answered may be spoofed: no alert, and the peer's own may still come. */
+  #waitAnew(): void {
+    this.drops['refused-hello']++;
+    this.#freeSsl();
+    this.#open();
+  }
+
+  #read(): number {
+    let messages = 0;
     while (this.#ssl) {
       const length = this.#openssl.call('SSL_read', this.#ssl, scratch, scratch.length);
       if (length > 0) {
+        messages++;
         this.#events.data(Buffer.from(scratch.subarray(0, length)));
         continue;
       }
@@ -156,12 +208,14 @@ export class DtlsEndpoint {
       if (error === SSL_ERROR_ZERO_RETURN) this.#fail('client-hangup');
       else if (error === SSL_ERROR_SSL)
         this.#fail('dtls-failed', `DTLS: ${this.#openssl.takeErrors()}`);
-      return;
+      break;
     }
+    return messages;
   }
 
   #flush(): void {
     for (let length = this.#pull(); length > 0; length = this.#pull()) {
+      this.#hasAnswered = true;
       this.#events.send(Buffer.from(scratch.subarray(0, length)));
     }
   }
@@ -250,8 +304,13 @@ export class DtlsEndpoint {
   }
 
   #free(): void {
-    clearTimeout(this.#timer);
     this.#state = 'closed';
+    this.#freeSsl();
+  }
+
+  /** Frees the BIOs along with it. */
+  #freeSsl(): void {
+    clearTimeout(this.#timer);
     this.#openssl.call('SSL_free', this.#ssl!);
     this.#ssl = undefined;
     countNative('dtls-endpoint', -1);

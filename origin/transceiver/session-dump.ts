@@ -1,6 +1,7 @@
 /** What a session shows of itself, as plain data: for operators, logs and tests. */
 import type { AudioCodec } from '../backend/backend.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
+import type { DtlsDrops } from './dtls-records.ts';
 import type { IceCounters } from './ice-lite.ts';
 import type { RtcpStats } from './rtcp-session.ts';
 import type { DataCounters } from './sctp.ts';
@@ -26,6 +27,7 @@ export interface SessionDump {
   readonly quality: RtcpStats | undefined;
   readonly counters: MediaCounters & {
     readonly dtlsIn: number;
+    readonly dtlsDrops: DtlsDrops;
     readonly ice: IceCounters;
     readonly data: DataCounters | undefined;
   };

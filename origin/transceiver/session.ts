@@ -218,6 +218,7 @@ export class Session implements PathOwner {
       counters: {
         ...this.#media.counters,
         dtlsIn: this.#dtlsIn,
+        dtlsDrops: { ...this.#dtls.drops },
         ice: { ...this.#ice.counters },
         data: this.#data && { ...this.#data.counters },
       },
