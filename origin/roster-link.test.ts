@@ -165,6 +165,32 @@ describe('a roster link', () => {
     for (const client of server.clients) client.terminate();
   });
 
+  it('reports at once when it is told to', { timeout: 30_000 }, async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const heard: string[] = [];
+    server.on('connection', (socket) => {
+      socket.on('message', (data) => {
+        if (!(data instanceof Buffer) || data.equals(PING)) return;
+        heard.push(data.toString());
+      });
+    });
+    const { link, state } = start(`http://127.0.0.1:${portOf(server)}`, 8);
+    // Nothing is sent before there is a link.
+    link.reportNow();
+    await vi.waitFor(() => expect(heard).toHaveLength(1), WAIT);
+    const told = 100;
+    for (let sessions = 1; sessions <= told; sessions++) {
+      state.sessions = sessions;
+      link.reportNow();
+    }
+    // Far more reports than heartbeats make in that time.
+    await vi.waitFor(() => expect(heard.at(-1)).toContain(`"sessions":${told}`), WAIT);
+    expect(heard.length).toBeGreaterThan(told);
+    server.close();
+    for (const client of server.clients) client.terminate();
+  });
+
   it('can be closed at any moment', async () => {
     const port = await freePort();
     await start(`http://127.0.0.1:${port}`, 9).link.close();

@@ -144,8 +144,16 @@ export class TransceiverMetrics implements TransceiverObserver {
       'RTP and RTCP packets sent and taken, and those refused, with why',
       ['result'],
       (add) => {
-        const { ice: _ice, data: _data, ...media } = this.#now?.packets ?? {};
+        const { ice: _ice, data: _data, dtlsDrops: _drops, ...media } = this.#now?.packets ?? {};
         for (const [result, count] of leaves(media)) add(count, { result });
+      },
+    );
+    metrics.counter(
+      'transceiver_dtls_drops_total',
+      'DTLS records that went no further',
+      ['reason'],
+      (add) => {
+        for (const [reason, count] of leaves(this.#now?.packets?.dtlsDrops)) add(count, { reason });
       },
     );
     metrics.counter('transceiver_checks_total', 'What ICE did and refused', ['result'], (add) => {
