@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_OFFER_BYTES, OfferError, parseOffer } from './offer.ts';
-import { CHROME, FIREFOX, REAL_OFFERS, SAFARI, SMALL } from './testing/offers.ts';
+import { mutatedOffers } from './testing/mutated-offers.ts';
+import { CHROME, FIREFOX, SAFARI, SMALL } from './testing/offers.ts';
 
 const problemOf = (offer: string) => {
   try {
@@ -105,38 +106,9 @@ test('weak fingerprints beside a strong one are left aside', () => {
   expect(offer.fingerprints.map((it) => it.hash)).toEqual(['sha-256']);
 });
 
-/** Real offers with lines and characters taken out, doubled, swapped and put in. */
-const mutated = fc
-  .tuple(
-    fc.constantFrom(...Object.values(REAL_OFFERS)),
-    fc.array(
-      fc.record({
-        kind: fc.constantFrom('drop', 'double', 'swap', 'cut', 'insert'),
-        at: fc.nat(),
-        text: fc.oneof(fc.string({ maxLength: 20 }), fc.string({ unit: 'binary', maxLength: 20 })),
-      }),
-      { maxLength: 8 },
-    ),
-  )
-  .map(([offer, edits]) => {
-    const lines = offer.split('\r\n');
-    for (const { kind, at, text } of edits) {
-      const i = at % lines.length;
-      const line = lines[i] ?? '';
-      if (kind === 'drop') lines.splice(i, 1);
-      else if (kind === 'double') lines.splice(i, 0, line);
-      else if (kind === 'swap') lines.push(...lines.splice(i, 1));
-      else if (kind === 'cut') lines[i] = line.slice(0, at % (line.length + 1));
-      else
-        lines[i] =
-          line.slice(0, at % (line.length + 1)) + text + line.slice(at % (line.length + 1));
-    }
-    return lines.join('\r\n');
-  });
-
 test('any text gives an offer or an OfferError', () => {
   const text = fc.oneof(
-    mutated,
+    mutatedOffers,
     fc.string({ unit: 'binary' }),
     fc.string().map((it) => `v=0\r\n${it}`),
   );
