@@ -12,7 +12,10 @@ export const BackendChoice = v.union(
     v.picklist(['echo', 'parrot']),
     v.strictObject({
       /** Its WebSocket, as `wss://api.openai.com/v1/realtime?model=gpt-realtime`. */
-      realtime: v.pipe(v.string(), v.check(isWebSocketUrl, 'is not a ws: or wss: URL')),
+      realtime: v.pipe(
+        v.string(),
+        v.check(isWebSocketUrl, 'is not a ws: or wss: URL without a fragment'),
+      ),
       /** Sent as a bearer token. */
       apiKey: v.optional(v.pipe(v.string(), v.regex(/^[!-~]+$/, 'is not a key'))),
       /** What each conversation begins with, as in session.update. */
@@ -40,5 +43,7 @@ export async function openBackend(choice: BackendChoice, log: Logger): Promise<O
 }
 
 function isWebSocketUrl(text: string): boolean {
-  return URL.canParse(text) && /^wss?:$/.test(new URL(text).protocol);
+  if (!URL.canParse(text)) return false;
+  const { protocol, hash } = new URL(text);
+  return /^wss?:$/.test(protocol) && hash === '' && !text.endsWith('#');
 }

@@ -1,6 +1,6 @@
 import { createDecoder, createEncoder } from 'libopus-wasm';
 import { afterEach, describe, expect, test } from 'vitest';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { toneSamples, toneShare } from '../../../local/tone.ts';
 import { FRAME_MS, type VoiceCodec } from './codec.ts';
 import { expandG711 } from './g711.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { JitterBuffer, MAX_HELD, MAX_WAIT, MIN_WAIT } from './jitter-buffer.ts';
 

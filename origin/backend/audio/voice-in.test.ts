@@ -60,6 +60,15 @@ describe('what a client says', () => {
     expect(heard.length).toBeLessThanOrEqual(51);
   });
 
+  test('is not made up for all the time that a process slept', () => {
+    let heard = 0;
+    const voice = new VoiceIn(codec, (sound) => (heard += sound.length));
+    voice.packet({ payload: Uint8Array.of(1), sequenceNumber: 0, timestamp: 0, marker: false }, 0);
+    voice.tick(600_000);
+    expect(heard).toBeGreaterThan(500);
+    expect(heard).toBeLessThan(1_100);
+  });
+
   test('is as long as it took, whatever is lost', () => {
     const arrivals = Array.from({ length: 20 }, (_, i) => [i, i * 20] as const);
     const kept = arrivals.filter(([index]) => index % 3 !== 1);

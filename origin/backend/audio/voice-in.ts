@@ -43,7 +43,8 @@ export class VoiceIn {
   tick(now: number): void {
     this.#release(now);
     if (this.#expected === undefined) return;
-    // At the pace of the clock, however many frames it skipped.
+    // At the pace of the clock, however many frames it skipped; but not all that a process slept through.
+    this.#lastHeardAt = Math.max(this.#lastHeardAt, now - MAX_FILLED);
     while (now - this.#lastHeardAt >= SILENT_AFTER) {
       this.#makeUp(FRAME_MS);
       this.#lastHeardAt += FRAME_MS;
@@ -81,9 +82,8 @@ export class VoiceIn {
   }
 
   #makeUp(ms: number): void {
-    const { conceal, silence } = this.#codec;
-    const make = this.#madeUp < MAX_CONCEALED ? conceal : silence;
-    this.#hear(make.call(this.#codec, ms));
+    const guessing = this.#madeUp < MAX_CONCEALED;
+    this.#hear(guessing ? this.#codec.conceal(ms) : this.#codec.silence(ms));
     this.#madeUp += ms;
   }
 }

@@ -2,6 +2,7 @@
 import type { AudioPacket, ReceivedAudio } from '../backend.ts';
 import { FRAME_MS, type SoundFormat, type VoiceCodec } from './codec.ts';
 import { FrameClock } from './frame-clock.ts';
+import type { JitterCounters } from './jitter-buffer.ts';
 import { VoiceIn } from './voice-in.ts';
 import { VoiceOut, type CutUtterance, type Utterance } from './voice-out.ts';
 
@@ -39,6 +40,11 @@ export class Voice {
       this.#in.tick(performance.now());
       if (this.#open) this.#out.tick(frame);
     });
+  }
+
+  /** Packets of the client that were given up, and that came too late. */
+  get counters(): Readonly<JitterCounters> {
+    return this.#in.counters;
   }
 
   receive(packet: ReceivedAudio): void {

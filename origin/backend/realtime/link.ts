@@ -24,7 +24,7 @@ const STABLE_AFTER = 10_000;
 const PING_INTERVAL = 15_000;
 
 /** Refusals that another attempt may overcome: too slow, too early, too many. */
-const PASSING_REFUSALS: readonly number[] = [408, 425, 429];
+const PASSING_REFUSALS: ReadonlySet<number> = new Set([408, 425, 429]);
 const POLICY_VIOLATION = 1008;
 
 export interface LinkOptions {
@@ -110,7 +110,7 @@ export class BackendLink {
     });
     socket.on('unexpected-response', (_request, { statusCode = 0 }) => {
       problem = `it answered ${statusCode}`;
-      isFinal = statusCode >= 400 && statusCode < 500 && !PASSING_REFUSALS.includes(statusCode);
+      isFinal = statusCode >= 400 && statusCode < 500 && !PASSING_REFUSALS.has(statusCode);
       socket.terminate();
     });
     socket.on('error', ({ message }) => (problem ??= message));

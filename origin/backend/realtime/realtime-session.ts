@@ -84,8 +84,11 @@ export class RealtimeSession implements BackendSession {
   }
 
   close(): void {
+    if (this.#over) return;
     this.#over = true;
     clearTimeout(this.#farewell);
+    const at = { call: this.#call.id, unsent: this.#link.unsent, ...this.#voice?.counters };
+    this.#options.log.debug(at, 'conversation ended');
     this.#voice?.close();
     this.#link.close();
   }
@@ -172,7 +175,8 @@ export class RealtimeSession implements BackendSession {
 
   #fail(reason: string): void {
     if (this.#over || this.#farewell) return;
-    this.#tellError('backend_failed', reason);
+    // The reason may name addresses that are no client's business.
+    this.#tellError('backend_failed', 'The back end is gone for good, so the call ends.');
     this.#farewell = setTimeout(() => this.#call.fail(reason), FAREWELL);
   }
 

@@ -1,7 +1,6 @@
 /** A back end of the Realtime protocol that does what a test tells it, over a real WebSocket. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 export interface ReceivedEvent {
@@ -37,12 +36,15 @@ export async function realtimeServer(): Promise<RealtimeServer> {
     }
     sockets.handleUpgrade(request, socket, head, (opened) => {
       current = opened;
-      opened.on('message', (data) => events.push(JSON.parse(String(data))));
+      opened.on('message', (data) => {
+        if (data instanceof Buffer) events.push(JSON.parse(data.toString()));
+      });
     });
   });
   http.listen(0, '127.0.0.1');
   await once(http, 'listening');
-  const address = http.address() as AddressInfo;
+  const address = http.address();
+  if (address === null || typeof address === 'string') throw new Error('It has no port.');
   const server: RealtimeServer = {
     url: `ws://127.0.0.1:${address.port}`,
     requests,

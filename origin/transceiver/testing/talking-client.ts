@@ -1,7 +1,12 @@
 /** A client that speaks and pauses as it is told: libwebrtc with a tone for a voice, and ears for tones. */
 import { TonePlayer } from '../../../local/tone-player.ts';
 import { peak, toneShare } from '../../../local/tone.ts';
-import { createAudioSink, createAudioSource, createPeerConnection } from '../../../local/webrtc.ts';
+import {
+  createAudioSink,
+  createAudioSource,
+  createPeerConnection,
+  type AudioSink,
+} from '../../../local/webrtc.ts';
 import { until } from './until.ts';
 
 export const TONE = 440;
@@ -34,19 +39,20 @@ export async function talkingClient(): Promise<TalkingClient> {
   const quiet = new TonePlayer(source, TONE, 0);
   quiet.start();
   let heard = 0;
-  let stopHearing = () => {};
+  const sinks: AudioSink[] = [];
   connection.addEventListener('track', (event) => {
     const sink = createAudioSink(event.track);
     sink.ondata = ({ samples, sampleRate }) => {
       const isTone = peak(samples) > AUDIBLE && toneShare(samples, TONE, sampleRate) > IS_TONE;
       if (isTone) heard += (samples.length / sampleRate) * 1000;
     };
-    stopHearing = () => sink.stop();
+    sinks.push(sink);
   });
   const channel = connection.createDataChannel('oai-events');
   const events: string[] = [];
   channel.addEventListener('message', ({ data }) => {
-    const { type }: { type: string } = JSON.parse(String(data));
+    const text = typeof data === 'string' ? data : Buffer.from(data).toString();
+    const { type }: { type: string } = JSON.parse(text);
     events.push(type);
   });
   const offer = await connection.createOffer();
@@ -68,7 +74,7 @@ export async function talkingClient(): Promise<TalkingClient> {
     async [Symbol.asyncDispose]() {
       voice.stop();
       quiet.stop();
-      stopHearing();
+      for (const sink of sinks) sink.stop();
       track.stop();
       connection.close();
       await until(() => connection.connectionState === 'closed');
