@@ -5,6 +5,7 @@
  */
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { CheckReplays } from './check-replays.ts';
+import { HeldPaths, type HeldPath } from './held-paths.ts';
 import { newGeneration, type IceCredentials, type IceGeneration } from './ice-credentials.ts';
 import { keepalive, proven, refusal, success } from './ice-messages.ts';
 import { PathProbe } from './path-probe.ts';
@@ -18,14 +19,8 @@ import { UnprovenBudget } from './unproven-budget.ts';
  */
 export const CONSENT_TIMEOUT = 30_000;
 
-/** Most paths of one session; each network of a client times each relay address makes one. */
-export const MAX_PATHS = 16;
-
 /** Milliseconds of silence after which a selected path yields to one where checks arrive. */
 const SILENCE = 3_000;
-
-/** Milliseconds after its last check in which a proven path is no one else's; clients check every 6 s. */
-export const PATH_DEFENDED = 15_000;
 
 /** Milliseconds between two keepalives on a path (RFC 8445 §11 asks for no less). */
 export const KEEPALIVE = 15_000;
@@ -49,16 +44,6 @@ export interface IceCounters {
   withheld: number;
 }
 
-/** A path by which a proven check came. */
-interface HeldPath {
-  readonly path: Path;
-  /** The newest one that had a check by this path. */
-  generation: IceGeneration;
-  checkedAt: number;
-  /** The client has shown to receive there. */
-  proven: boolean;
-}
-
 export class IceLite {
   readonly counters: IceCounters = {
     checks: 0,
@@ -74,7 +59,7 @@ export class IceLite {
   readonly #socket: TrunkSocket;
   readonly #owner: PathOwner;
   readonly #onFirstPath: () => void;
-  readonly #paths = new Map<string, HeldPath>();
+  readonly #paths: HeldPaths;
   readonly #replays = new CheckReplays();
   readonly #budget = new UnprovenBudget();
   #current: IceGeneration;
@@ -102,6 +87,7 @@ export class IceLite {
     this.#current = newGeneration(ufrag, client);
     this.#socket = socket;
     this.#owner = owner;
+    this.#paths = new HeldPaths(socket, owner);
     this.#onFirstPath = onFirstPath;
     this.#lastCheck = performance.now();
     socket.register(ufrag, owner);
@@ -164,7 +150,7 @@ export class IceLite {
       this.#socket.send(path, refused);
       return;
     }
-    const held = this.#hold(path, generation, now);
+    const held = this.#hold(path, generation);
     if (!held) {
       this.counters.contested++;
       return;
@@ -184,7 +170,7 @@ export class IceLite {
 
   /** An authenticated packet, newer than others as far as can be told, came by this path. */
   onProvenPacket(path: Path, source: TrunkAddress): void {
-    const held = this.#paths.get(path.key);
+    const held = this.#paths.get(path);
     if (held?.path !== path) return;
     path.source = source;
     this.#want(held);
@@ -197,8 +183,7 @@ export class IceLite {
 
   /** Whether a path is in use by its client, so that no other session may take it. */
   defends(path: Path): boolean {
-    const held = this.#paths.get(path.key);
-    return held?.proven === true && performance.now() - held.checkedAt < PATH_DEFENDED;
+    return this.#paths.defends(path);
   }
 
   /**
@@ -212,7 +197,7 @@ export class IceLite {
     this.#lastKeepalive = now;
     const selected = this.#selected;
     const bytes = keepalive();
-    for (const held of this.#paths.values()) {
+    for (const held of this.#paths) {
       const isSpare = held.path.client.address === selected?.path.client.address;
       if (held !== selected && isSpare) this.#socket.send(held.path, bytes);
     }
@@ -230,8 +215,7 @@ export class IceLite {
   close(): void {
     this.#socket.unregister(this.#current.own.ufrag);
     if (this.#previous) this.#socket.unregister(this.#previous.own.ufrag);
-    for (const { path } of this.#paths.values()) this.#socket.release(path, this.#owner);
-    this.#paths.clear();
+    this.#paths.release();
     this.#selected = undefined;
     this.#probed = undefined;
   }
@@ -241,37 +225,11 @@ export class IceLite {
     else this.counters.withheld++;
   }
 
-  #hold(path: Path, generation: IceGeneration, now: number): HeldPath | undefined {
-    const known = this.#paths.get(path.key);
-    if (!this.#socket.claim(known?.path ?? path, this.#owner)) return undefined;
-    if (known) {
-      known.path.source = path.source;
-      known.checkedAt = now;
-      if (generation === this.#current) known.generation = generation;
-      return known;
-    }
-    const held = { path, generation, checkedAt: now, proven: this.#receivesAt(path.client) };
-    this.#paths.set(path.key, held);
-    if (this.#paths.size > MAX_PATHS) this.#forgetOldest();
+  /** A newer generation takes a path over; an older one leaves it as it is. */
+  #hold(path: Path, generation: IceGeneration): HeldPath | undefined {
+    const held = this.#paths.hold(path, generation, [this.#selected, this.#probed?.held]);
+    if (held && generation === this.#current) held.generation = generation;
     return held;
-  }
-
-  /** Another relay may lead to an address that is proven. */
-  #receivesAt({ address, port }: TrunkAddress): boolean {
-    for (const held of this.#paths.values()) {
-      const { client } = held.path;
-      if (held.proven && client.address === address && client.port === port) return true;
-    }
-    return false;
-  }
-
-  #forgetOldest(): void {
-    for (const held of this.#paths.values()) {
-      if (held === this.#selected || held === this.#probed?.held) continue;
-      this.#paths.delete(held.path.key);
-      this.#socket.release(held.path, this.#owner);
-      return;
-    }
   }
 
   #consider(held: HeldPath, nominated: boolean, now: number): void {

@@ -12,19 +12,21 @@ const KEY = Buffer.from(PASSWORD);
 /** Announces GOOG_PING, in a response (libwebrtc's GOOG_MISC_INFO). */
 const GOOG_MISC_INFO = 0xc059;
 
+/** Appends an attribute over all before it, as the length in the header counts it already. */
+function append(message: Buffer, type: number, size: number, of: (covered: Buffer) => Buffer) {
+  const covered = Buffer.from(message);
+  covered.writeUInt16BE(message.length - 20 + 4 + size, 2);
+  const header = Buffer.alloc(4);
+  header.writeUInt16BE(type, 0);
+  header.writeUInt16BE(size, 2);
+  return Buffer.concat([covered, header, of(covered)]);
+}
+
+const hmac = (covered: Buffer) => createHmac('sha1', KEY).update(covered).digest();
+
 /** Seals bytes that have attributes which werift would write behind the seal. */
 function sealedBytes(open: Buffer): Buffer {
-  const append = (message: Buffer, type: number, size: number, of: (covered: Buffer) => Buffer) => {
-    const covered = Buffer.from(message);
-    covered.writeUInt16BE(message.length - 20 + 4 + size, 2);
-    const header = Buffer.alloc(4);
-    header.writeUInt16BE(type, 0);
-    header.writeUInt16BE(size, 2);
-    return Buffer.concat([covered, header, of(covered)]);
-  };
-  const hmac = (covered: Buffer) => createHmac('sha1', KEY).update(covered).digest();
-  const whole = append(open, 0x0008, 20, hmac);
-  return append(whole, 0x8028, 4, (covered) => {
+  return append(append(open, 0x0008, 20, hmac), 0x8028, 4, (covered) => {
     const value = Buffer.alloc(4);
     value.writeUInt32BE((crc32(covered) ^ 0x5354554e) >>> 0);
     return value;
@@ -44,8 +46,9 @@ test('a sealed check is proven, and says what it said', () => {
   expect(check?.attributesKeys).toContain('USE-CANDIDATE');
 });
 
+const open = () => openCheck('abcd');
+
 describe('not proven is', () => {
-  const open = () => openCheck('abcd');
   test.each<[string, Buffer]>([
     ['what has no seal', open().bytes],
     ['what has a FINGERPRINT alone', open().addFingerprint().bytes],

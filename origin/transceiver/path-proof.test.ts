@@ -7,7 +7,7 @@ import { expect, test, vi } from 'vitest';
 import { Message, classes, methods } from 'werift';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { readStun } from '../../protocol/stun.ts';
-import { MAX_PATHS, PATH_DEFENDED } from './ice-lite.ts';
+import { MAX_PATHS, PATH_DEFENDED } from './held-paths.ts';
 import { checkOf, credentialsIn, sealed } from './testing/checks.ts';
 import { libwebrtcClient } from './testing/libwebrtc-client.ts';
 import { Nat } from './testing/nat.ts';
@@ -127,6 +127,7 @@ test('werift answers our checks too', async () => {
   await nat.rebind();
   client.channel.send('moved');
   await until(() => stage.session(call)!.client?.port === nat.port);
+  expect(stage.session(call)!.counters.ice).toMatchObject({ moves: 1, withheld: 0 });
 });
 
 test('no other session takes the path of one that is in use', async () => {
