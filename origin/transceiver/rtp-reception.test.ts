@@ -6,7 +6,10 @@ const CLOCK = 48_000;
 const SPACING = 20;
 
 /** Packets of 20 ms each at their pace, but for those left out and those late. */
-function receive(sequences: readonly number[], lateMs = (_: number) => 0): RtpReception {
+function receive(
+  sequences: readonly number[],
+  lateMs: (sequence: number) => number = () => 0,
+): RtpReception {
   const reception = new RtpReception(3, sequences[0]! & 0xffff, CLOCK);
   for (const it of sequences) {
     const timestamp = (it * 960) >>> 0;

@@ -11,7 +11,7 @@ import { MAX_SOURCES, Srtp } from './srtp.ts';
 const open: Srtp[] = [];
 afterEach(() => {
   for (const it of open.splice(0)) it.close();
-  expect(liveNativeObjects()['srtp-context']).toBe(0);
+  if (liveNativeObjects()['srtp-context'] > 0) throw new Error('native objects are left over');
 });
 
 function opened(keys: SrtpKeys): Srtp {
@@ -69,6 +69,12 @@ const rtcp = (ssrc: number, rest = Buffer.alloc(0)) => {
   packet.writeUInt32BE(ssrc, 4);
   return Buffer.concat([packet, rest]);
 };
+
+function bent(packet: Buffer, at: number, xor: number): Buffer {
+  const copy = Buffer.from(packet);
+  copy[at % copy.length]! ^= xor;
+  return copy;
+}
 
 describe.each([1, 7] as const)('profile %i', (profile) => {
   test('what one protects the other reads', () => {
@@ -153,6 +159,8 @@ describe.each([1, 7] as const)('profile %i', (profile) => {
     const { a, b } = ends(profile);
     const sent = Array.from({ length: 3 * 65_536 }, (_, i) => (65_000 + i) % 65_536);
     let held: Buffer | undefined;
+    // Behind the rollover a held one is part of the round before.
+    const late: unknown[] = [];
     for (const [i, sequenceNumber] of sent.entries()) {
       const packet = a.protectRtp(fields(sequenceNumber), X)!;
       const isNearRollover = sequenceNumber > 65_500 || sequenceNumber < 30;
@@ -163,10 +171,11 @@ describe.each([1, 7] as const)('profile %i', (profile) => {
         continue;
       }
       expect(b.unprotect(packet)).toBeDefined();
-      // Behind the rollover it is part of the round before.
-      if (held && isNearRollover) expect(b.unprotect(held)).toMatchObject({ newest: false });
+      if (held && isNearRollover) late.push(b.unprotect(held)?.newest);
       held = undefined;
     }
+    expect(late.length).toBeGreaterThan(20);
+    expect(late.every((newest) => newest === false)).toBe(true);
   });
 
   test('no index is used twice', () => {
@@ -256,11 +265,6 @@ describe.each([1, 7] as const)('profile %i', (profile) => {
     const { a, b } = ends(profile);
     const good = a.protectRtp(fields(1), X)!;
     const report = a.protectRtcp(rtcp(1))!;
-    const bend = (packet: Buffer, at: number, xor: number) => {
-      const bent = Buffer.from(packet);
-      bent[at % bent.length]! ^= xor;
-      return bent;
-    };
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 80 }),
@@ -269,8 +273,8 @@ describe.each([1, 7] as const)('profile %i', (profile) => {
         (bytes, at, xor) => {
           expect(b.unprotect(Buffer.from(bytes))).toBeUndefined();
           expect(b.unprotectRtcp(Buffer.from(bytes))).toBeUndefined();
-          expect(b.unprotect(bend(good, at, xor))).toBeUndefined();
-          expect(b.unprotectRtcp(bend(report, at, xor))).toBeUndefined();
+          expect(b.unprotect(bent(good, at, xor))).toBeUndefined();
+          expect(b.unprotectRtcp(bent(report, at, xor))).toBeUndefined();
         },
       ),
       { numRuns: 1_000 },
