@@ -5,27 +5,26 @@ import { Subject } from './subject.ts';
 export interface Churn {
   /** Sessions and native objects left at the end beyond those at the start. */
   readonly left: number;
-  /** Growth of the heap from the first rounds to the last, in bytes per session opened between. */
+  /** Growth of the heap over the second half of the rounds, in bytes per session opened in it. */
   readonly heapPerSession: number;
   /** The same of resident memory. */
   readonly residentPerSession: number;
 }
 
-/** Rounds until the heap has what it keeps for good. */
-const WARM_UP = 3;
-
+/** @param rounds The first half lets heap and allocator grow to what they keep for good. */
 export async function churn(sessions: number, rounds: number): Promise<Churn> {
+  const half = Math.floor(rounds / 2);
   const subject = await Subject.start('own');
   try {
     const atStart = await subject.usage();
     let warm = atStart;
     for (let round = 0; round < rounds; round++) {
-      if (round === WARM_UP) warm = await subject.usage();
+      if (round === half) warm = await subject.usage();
       await connect(subject, sessions, round % 2 === 0 ? 'passive' : 'active');
       await subject.endAll();
     }
     const end = await subject.usage();
-    const opened = sessions * (rounds - WARM_UP);
+    const opened = sessions * (rounds - half);
     return {
       left: end.sessions - atStart.sessions + end.native - atStart.native,
       heapPerSession: (end.heap - warm.heap) / opened,

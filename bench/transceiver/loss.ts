@@ -47,7 +47,8 @@ export async function benchLoss(log: (line: string) => void) {
     LOOPBACK,
   );
   await once(server, 'listening');
-  await using _closing = { [Symbol.asyncDispose]: async () => void server.close() };
+  using resources = new DisposableStack();
+  resources.defer(() => void server.close());
   const origin = originOf(server);
   const browser = await launchChromium();
   try {

@@ -1,10 +1,17 @@
 /** What is measured, in a process of its own: `node subject-process.ts own|stock`, driven by IPC. */
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
 import { RTCPeerConnection, RTCRtpCodecParameters } from 'werift';
+import { echo } from '../../origin/backend/echo.ts';
 import { liveDtlsObjects } from '../../origin/transceiver/dtls-context.ts';
-import { openStage } from '../../origin/transceiver/testing/stage.ts';
+import { startTransceiver } from '../../origin/transceiver/transceiver.ts';
 
 /** Sessions that this transceiver takes, so that no bench reaches the bound. */
 const CAPACITY = 10_000;
+/** Milliseconds that a session may last. */
+const LIFETIME = 3_600_000;
+const TENANT = 'bench';
+const LOOPBACK = '127.0.0.1';
 
 /** Looks at whether a stock connection is there, in milliseconds. */
 const POLL = 5;
@@ -41,18 +48,32 @@ interface Subject {
 }
 
 async function ownSubject(): Promise<Subject> {
-  const stage = await openStage({ capacity: CAPACITY });
+  const transceiver = await startTransceiver({
+    id: 1,
+    trunk: { address: LOOPBACK, port: 0 },
+    peers: ['127.0.0.0/8'],
+    capacity: CAPACITY,
+    backend: echo,
+    log: pino({ level: 'silent' }),
+  });
   const calls: string[] = [];
   return {
     create: async (offer) => {
-      const { answer, call } = stage.create(offer);
-      calls.push(call);
-      return { answer, port: stage.transceiver.trunk.port };
+      const request = {
+        call: randomBytes(16).toString('hex'),
+        tenant: TENANT,
+        ufrag: randomBytes(12).toString('hex').slice(1),
+        expiresAt: Date.now() + LIFETIME,
+        relays: [{ address: LOOPBACK, port: 9, transport: 'udp' as const }],
+      };
+      calls.push(request.call);
+      const { answer } = transceiver.create(request, offer);
+      return { answer, port: transceiver.trunk.port };
     },
     endAll: async () => {
-      for (const call of calls.splice(0)) stage.transceiver.end(call, 'acme');
+      for (const call of calls.splice(0)) transceiver.end(call, TENANT);
     },
-    sessions: () => stage.transceiver.report().sessions,
+    sessions: () => transceiver.report().sessions,
   };
 }
 
@@ -65,8 +86,8 @@ function stockSubject(): Subject {
       const connection = new RTCPeerConnection({
         iceServers: [],
         iceUseIpv6: false,
-        iceAdditionalHostAddresses: ['127.0.0.1'],
-        iceInterfaceAddresses: { udp4: '127.0.0.1' },
+        iceAdditionalHostAddresses: [LOOPBACK],
+        iceInterfaceAddresses: { udp4: LOOPBACK },
         codecs: { audio: [new RTCRtpCodecParameters(opus)], video: [] },
       });
       connections.push(connection);
