@@ -1,7 +1,7 @@
 /** The memory of a flow table, shared by all threads of a relay, and what bounds it. */
 import { randomBytes } from 'node:crypto';
 import { requireInteger } from '../../protocol/integer.ts';
-import { sketchBytes, sketchCells } from './count-sketch.ts';
+import { OWNER_BYTES, ownersMemory, type OwnersMemory } from './flow-owners.ts';
 import { FLOW_BYTES } from './flow.ts';
 
 export interface FlowLimits {
@@ -16,9 +16,9 @@ export interface FlowLimits {
   readonly tokenQuiet: number;
   readonly maxFlows: number;
   readonly maxTentative: number;
-  /** Tentative flows of one IPv4 address or IPv6 /64. */
+  /** Tentative flows of one IPv4 address or IPv6 /64, of which the oldest then yield to new ones. */
   readonly maxTentativePerSource: number;
-  /** Flows that one token may have at a time. */
+  /** Flows that one token may have at a time, of which silent ones then yield to new ones. */
   readonly maxPerToken: number;
 }
 
@@ -54,7 +54,7 @@ const MAX_DURATION = 0x7f_ff_ff_ff;
 const INDEX_BYTES_PER_FLOW = (2 * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT) / FLOWS_PER_LINE;
 
 /** What a flow takes at most, all told. The system lends most of it only as flows come. */
-export const BYTES_PER_FLOW = FLOW_BYTES + INDEX_BYTES_PER_FLOW;
+export const BYTES_PER_FLOW = FLOW_BYTES + INDEX_BYTES_PER_FLOW + 2 * OWNER_BYTES;
 
 /** Words of the control block, written under the lock. */
 export const LOCK = 0;
@@ -89,9 +89,9 @@ export interface FlowMemory {
   readonly lines: SharedArrayBuffer;
   readonly flows: SharedArrayBuffer;
   /** Tentative flows by source. */
-  readonly sources: SharedArrayBuffer;
+  readonly sources: OwnersMemory;
   /** Flows by token. */
-  readonly tokens: SharedArrayBuffer;
+  readonly tokens: OwnersMemory;
 }
 
 /** @throws RangeError that names the limit that cannot be. */
@@ -111,8 +111,8 @@ export function flowMemory(limits: FlowLimits = FLOW_LIMITS): FlowMemory {
     control,
     lines: new SharedArrayBuffer(lines * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT),
     flows: new SharedArrayBuffer((maxFlows + 1) * FLOW_BYTES),
-    sources: new SharedArrayBuffer(sketchBytes(sketchCells(tentative))),
+    sources: ownersMemory(tentative, maxFlows),
     // A call has one flow most of the time, and its count is far from the limit even with others'.
-    tokens: new SharedArrayBuffer(sketchBytes(sketchCells(maxFlows / FLOWS_PER_LINE))),
+    tokens: ownersMemory(maxFlows / FLOWS_PER_LINE, maxFlows),
   };
 }

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { FlowTable } from './flow-table.ts';
 import { PENDING_CHECKS } from './flow.ts';
+import { YIELD_AFTER } from './flow-owners.ts';
 import { CHECK_LIFETIME } from './pending-checks.ts';
 import { client, lookUp, routeOf, smallTable, token } from './testing/flows.ts';
 
@@ -42,17 +43,16 @@ class Model {
 
   check(port: number, by: number, id: number, now: number): string | undefined {
     const flow = this.find(port);
-    const spent = this.flows.filter((one) => one.token === by).length >= PER_TOKEN;
     const asked = { token: by, ids: [id], at: now };
     if (!flow) {
-      if (this.flows.filter(({ proven }) => !proven).length >= PER_SOURCE) return 'tentative-limit';
-      if (spent) return 'token-limit';
+      if (!this.makeRoom((one) => one.token === by, PER_TOKEN, now)) return 'token-limit';
+      if (!this.makeRoom(({ proven }) => !proven, PER_SOURCE, now)) return 'tentative-limit';
       this.flows.push({ port, token: by, proven: false, seenAt: now, checkedAt: now, asked });
       return undefined;
     }
     if (flow.proven && flow.token === by) return undefined;
     if (!flow.proven && flow.token !== by) {
-      if (spent) return 'token-limit';
+      if (!this.makeRoom((one) => one.token === by, PER_TOKEN, now)) return 'token-limit';
       flow.token = by;
       flow.checkedAt = now;
     }
@@ -63,6 +63,17 @@ class Model {
       flow.asked = asked;
     }
     return undefined;
+  }
+
+  /** Where an owner has too many flows, the one that was silent longest yields; tentative ones first. */
+  makeRoom(isOwned: (flow: ModelFlow) => boolean, limit: number, now: number): boolean {
+    const owned = this.flows.filter(isOwned);
+    if (owned.length < limit) return true;
+    const [victim] = owned
+      .filter(({ seenAt }) => now - seenAt >= YIELD_AFTER)
+      .toSorted((a, b) => Number(a.proven) - Number(b.proven) || a.seenAt - b.seenAt);
+    this.flows = this.flows.filter((flow) => flow !== victim);
+    return victim !== undefined;
   }
 
   answer(port: number, id: number, now: number): string | undefined {
@@ -92,7 +103,8 @@ const step = fc.record({
   port,
   by,
   id,
-  wait: fc.oneof(fc.nat(10), fc.nat(8_000)),
+  /** Never none, so that of two flows one was silent longer. */
+  wait: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 8_000 })),
 });
 
 function transaction(n: number): Buffer {

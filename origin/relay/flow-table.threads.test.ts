@@ -39,7 +39,8 @@ function expectClean(memory: FlowMemory): void {
   const table = new FlowTable(memory);
   table.expire(Date.now() + 10 * memory.limits.idle);
   expect([table.tentative, table.proven]).toEqual([0, 0]);
-  for (const part of [memory.lines, memory.sources, memory.tokens]) {
+  const { lines, sources, tokens } = memory;
+  for (const part of [lines, sources.counts, sources.lists, tokens.counts, tokens.lists]) {
     expect(new Int32Array(part).every((word) => word === 0)).toBe(true);
   }
   const control = new Int32Array(memory.control, 0, LINE_ENTRIES);

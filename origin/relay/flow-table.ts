@@ -173,7 +173,9 @@ export class FlowTable {
       if (place === 0) return this.#open(id, now);
       const isOwn = this.#route.hasTokenAt(this.#store.flows, place + TOKEN);
       if (stateOf(this.#store.flows, place) === TENTATIVE) {
-        if (!isOwn && this.#tokenIsSpent()) return 'token-limit';
+        const { flows } = this.#store;
+        const isOneMore = flows[place + TOKEN_HASH] !== this.#route.tokenHash;
+        if (isOneMore && !this.#makeRoomOfToken(now)) return 'token-limit';
         askToProve(this.#store, place, this.#route, id, now);
       } else if (!isOwn) {
         askToMove(this.#store, place, this.#route, id, now);
@@ -214,7 +216,7 @@ export class FlowTable {
     this.#route.setRoute(route);
     this.#lock.acquire();
     try {
-      if (this.#living(now) !== 0 || this.#tokenIsSpent()) return false;
+      if (this.#living(now) !== 0 || !this.#makeRoomOfToken(now)) return false;
       this.#insert(PROVEN, now);
       this.#store.totals[RESTORED_TOTAL]! += 1;
       return true;
@@ -263,19 +265,16 @@ export class FlowTable {
   }
 
   #open(id: number, now: number): FlowRefusal | undefined {
-    const { limits, sources } = this.#store;
-    if (sources.count(this.#key.source) >= limits.maxTentativePerSource) {
-      return 'tentative-limit';
-    }
-    if (this.#tokenIsSpent()) return 'token-limit';
+    if (!this.#makeRoomOfToken(now)) return 'token-limit';
+    if (!this.#store.makeRoomOfSource(this.#key.source, clock32(now))) return 'tentative-limit';
     const place = this.#insert(TENTATIVE, now);
     this.#store.totals[OPENED_TOTAL]! += 1;
     addCheck(this.#store.flows, place, id, now);
     return undefined;
   }
 
-  #tokenIsSpent(): boolean {
-    return this.#store.tokens.count(this.#route.tokenHash) >= this.#store.limits.maxPerToken;
+  #makeRoomOfToken(now: number): boolean {
+    return this.#store.makeRoomOfToken(this.#route.tokenHash, clock32(now));
   }
 
   #insert(state: typeof TENTATIVE | typeof PROVEN, now: number): number {
