@@ -3,8 +3,8 @@
  * comes to, and an answer proves one whichever thread carries it. The table may be lost at any moment;
  * clients' checks fill it again. Looking a flow up takes no lock and builds nothing.
  */
-import type { Route } from '../../protocol/ufrag.ts';
-import { FlowKey } from './flow-key.ts';
+import type { Route } from "../../protocol/ufrag.ts";
+import { FlowKey } from "./flow-key.ts";
 import {
   EVICTED_TOTAL,
   EXPIRED_TOTAL,
@@ -12,12 +12,11 @@ import {
   OPENED_TOTAL,
   PROVEN_COUNT,
   RESTORED_TOTAL,
-  SEED,
   TENTATIVE_COUNT,
   type FlowMemory,
-} from './flow-memory.ts';
-import { FlowStore, stateOf } from './flow-store.ts';
-import { FlowSweep } from './flow-sweep.ts';
+} from "./flow-memory.ts";
+import { FlowStore, stateOf } from "./flow-store.ts";
+import { FlowSweep } from "./flow-sweep.ts";
 import {
   ASKED,
   CHECKED_AT,
@@ -32,11 +31,22 @@ import {
   TOKEN_HASH,
   clock32,
   sealOf,
-} from './flow.ts';
-import { addCheck, hasCheck, hashTransaction } from './pending-checks.ts';
-import { answered, askToMove, askToProve, type FlowChange } from './repointing.ts';
-import { SharedLock } from './shared-lock.ts';
-import { TokenRoute, clusterOf, expiresAtOf, transceiverOf } from './token-route.ts';
+} from "./flow.ts";
+import type { Moment } from "./moment.ts";
+import { addCheck, hasCheck, hashTransaction } from "./pending-checks.ts";
+import {
+  answered,
+  askToMove,
+  askToProve,
+  type FlowChange,
+} from "./repointing.ts";
+import { SharedLock } from "./shared-lock.ts";
+import {
+  TokenRoute,
+  clusterOf,
+  expiresAtOf,
+  transceiverOf,
+} from "./token-route.ts";
 
 /** Lookups that meet a writer at work before one waits for it. */
 const READ_ATTEMPTS = 8;
@@ -55,7 +65,7 @@ export interface FoundFlow extends Route {
 }
 
 /** Why no flow was made. */
-export type FlowRefusal = 'tentative-limit' | 'token-limit';
+export type FlowRefusal = "tentative-limit" | "token-limit";
 
 export class FlowTable {
   /** The flow that {@link find} found, when it did. */
@@ -70,7 +80,6 @@ export class FlowTable {
   readonly #store: FlowStore;
   readonly #lock: SharedLock;
   readonly #sweep: FlowSweep;
-  readonly #seed: number;
   readonly #key: FlowKey;
   readonly #route: TokenRoute;
   #place = 0;
@@ -80,9 +89,8 @@ export class FlowTable {
     this.#store = new FlowStore(memory);
     this.#lock = new SharedLock(this.#store.control, LOCK);
     this.#sweep = new FlowSweep(this.#store, this.#lock);
-    this.#seed = this.#store.control[SEED]!;
-    this.#key = new FlowKey(this.#seed);
-    this.#route = new TokenRoute(this.#seed);
+    this.#key = new FlowKey(this.#store.keyed);
+    this.#route = new TokenRoute(this.#store.keyed);
   }
 
   get tentative(): number {
@@ -114,22 +122,32 @@ export class FlowTable {
   /**
    * Looks up the flow whose packets have the trunk header at `at`, into {@link found}.
    *
-   * @param now Milliseconds since the Unix epoch.
-   * @param token Begins with the ufrag that a check carries.
+   * @param now Milliseconds of the steady clock, as everywhere here.
+   * @param token Holds the ufrag that a check carries at `tokenAt`.
    */
-  find(header: Uint8Array, at: number, now: number, token?: Uint8Array): boolean {
+  find(
+    header: Uint8Array,
+    at: number,
+    now: number,
+    token?: Uint8Array,
+    tokenAt = 0,
+  ): boolean {
     this.#key.read(header, at);
-    if (token) this.#route.setToken(token);
     for (let i = 0; i < READ_ATTEMPTS; i++) {
       this.#place = this.#store.index.locate(this.#key);
       if (this.#place === 0) return false;
+      if (token && i === 0) this.#route.setToken(token, tokenAt);
       if (this.#read(now, token !== undefined)) return this.#place !== 0;
     }
     // The writer was interrupted in the midst of its work.
     this.#lock.acquire();
     try {
       this.#place = this.#store.index.locate(this.#key);
-      return this.#place !== 0 && this.#read(now, token !== undefined) && this.#place !== 0;
+      return (
+        this.#place !== 0 &&
+        this.#read(now, token !== undefined) &&
+        this.#place !== 0
+      );
     } finally {
       this.#lock.release();
     }
@@ -152,8 +170,8 @@ export class FlowTable {
    * there is none; a tentative flow takes the route of its newest check at once.
    *
    * @param route What the token says.
-   * @param token Begins with the ufrag.
-   * @param transactionId 12 bytes.
+   * @param token Holds the ufrag at `tokenAt`.
+   * @param transactionId Holds its 12 bytes at `transactionIdAt`.
    */
   check(
     header: Uint8Array,
@@ -162,20 +180,24 @@ export class FlowTable {
     token: Uint8Array,
     transactionId: Uint8Array,
     now: number,
+    tokenAt = 0,
+    transactionIdAt = 0,
   ): FlowRefusal | undefined {
     this.#key.read(header, at);
-    this.#route.setToken(token);
+    this.#route.setToken(token, tokenAt);
     this.#route.setRoute(route);
-    const id = hashTransaction(transactionId, this.#seed);
+    const id = hashTransaction(
+      transactionId,
+      transactionIdAt,
+      this.#store.keyed,
+    );
     this.#lock.acquire();
     try {
       const place = this.#living(now);
       if (place === 0) return this.#open(id, now);
       const isOwn = this.#route.hasTokenAt(this.#store.flows, place + TOKEN);
       if (stateOf(this.#store.flows, place) === TENTATIVE) {
-        const { flows } = this.#store;
-        const isOneMore = flows[place + TOKEN_HASH] !== this.#route.tokenHash;
-        if (isOneMore && !this.#makeRoomOfToken(now)) return 'token-limit';
+        if (!isOwn && this.#tokenIsSpent()) return "token-limit";
         askToProve(this.#store, place, this.#route, id, now);
       } else if (!isOwn) {
         askToMove(this.#store, place, this.#route, id, now);
@@ -186,19 +208,30 @@ export class FlowTable {
     }
   }
 
-  /** Learns from a success response on its way to the client. */
+  /**
+   * Learns from a success response on its way to the client.
+   *
+   * @param transactionId Holds its 12 bytes at `transactionIdAt`.
+   */
   answer(
     header: Uint8Array,
     at: number,
     transactionId: Uint8Array,
-    now: number,
+    now: Moment,
+    transactionIdAt = 0,
   ): FlowChange | undefined {
-    if (!this.find(header, at, now) || !this.found.asked) return undefined;
-    const id = hashTransaction(transactionId, this.#seed);
+    if (!this.find(header, at, now.steady) || !this.found.asked)
+      return undefined;
+    const id = hashTransaction(
+      transactionId,
+      transactionIdAt,
+      this.#store.keyed,
+    );
     this.#lock.acquire();
     try {
-      const place = this.#living(now);
-      if (place === 0 || !hasCheck(this.#store.flows, place, id, now)) return undefined;
+      const place = this.#living(now.steady);
+      if (place === 0 || !hasCheck(this.#store.flows, place, id, now.steady))
+        return undefined;
       return answered(this.#store, place, now);
     } finally {
       this.#lock.release();
@@ -210,13 +243,19 @@ export class FlowTable {
    *
    * @returns Whether the flow is new here.
    */
-  restore(header: Uint8Array, at: number, route: Route, token: Uint8Array, now: number): boolean {
+  restore(
+    header: Uint8Array,
+    at: number,
+    route: Route,
+    token: Uint8Array,
+    now: number,
+  ): boolean {
     this.#key.read(header, at);
-    this.#route.setToken(token);
+    this.#route.setToken(token, 0);
     this.#route.setRoute(route);
     this.#lock.acquire();
     try {
-      if (this.#living(now) !== 0 || !this.#makeRoomOfToken(now)) return false;
+      if (this.#living(now) !== 0 || this.#tokenIsSpent()) return false;
       this.#insert(PROVEN, now);
       this.#store.totals[RESTORED_TOTAL]! += 1;
       return true;
@@ -239,7 +278,10 @@ export class FlowTable {
     const target = flows[place + TARGET]!;
     const expiry = flows[place + EXPIRY]!;
     const tokenHash = flows[place + TOKEN_HASH]!;
-    if (flows[place + SEAL] !== sealOf(this.#key.hash, target, expiry, tokenHash)) return false;
+    if (
+      flows[place + SEAL] !== sealOf(this.#key.hash, target, expiry, tokenHash)
+    )
+      return false;
     if (this.#store.isOver(place, clock32(now))) this.#place = 0;
     const state = flows[place + STATE]!;
     const { found } = this;
@@ -265,16 +307,22 @@ export class FlowTable {
   }
 
   #open(id: number, now: number): FlowRefusal | undefined {
-    if (!this.#makeRoomOfToken(now)) return 'token-limit';
-    if (!this.#store.makeRoomOfSource(this.#key.source, clock32(now))) return 'tentative-limit';
+    const { limits, sources } = this.#store;
+    if (sources.count(this.#key.source) >= limits.maxTentativePerSource) {
+      return "tentative-limit";
+    }
+    if (this.#tokenIsSpent()) return "token-limit";
     const place = this.#insert(TENTATIVE, now);
     this.#store.totals[OPENED_TOTAL]! += 1;
     addCheck(this.#store.flows, place, id, now);
     return undefined;
   }
 
-  #makeRoomOfToken(now: number): boolean {
-    return this.#store.makeRoomOfToken(this.#route.tokenHash, clock32(now));
+  #tokenIsSpent(): boolean {
+    return (
+      this.#store.tokens.count(this.#route.tokenHash) >=
+      this.#store.limits.maxPerToken
+    );
   }
 
   #insert(state: typeof TENTATIVE | typeof PROVEN, now: number): number {

@@ -15,6 +15,7 @@ import { FLOW_LIMITS, flowMemory, type FlowLimits, type FlowMemory } from './flo
 import { FlowTable } from './flow-table.ts';
 import type { IoOptions, OpenIo } from './io.ts';
 import { hasBatchedCalls } from './libc.ts';
+import { steadyNow } from './moment.ts';
 import { hopFamily, hopTo } from './next-hop.ts';
 import { FlowRecovery } from './recovery/flow-recovery.ts';
 import { tcpIo } from './tcp-io.ts';
@@ -162,7 +163,7 @@ class RunningRelay implements Relay {
     this.#table = new FlowTable(flows);
     this.#recovery = recovery;
     // Done here, so that no packet waits for it.
-    this.#expiry = setInterval(() => this.#table.expire(Date.now()), EXPIRY_INTERVAL).unref();
+    this.#expiry = setInterval(() => this.#table.expire(steadyNow()), EXPIRY_INTERVAL).unref();
     const ipv4 = isIP(udp.trunk.address) === 4;
     this.#unwatch = transceivers.watch((transceiver, trunk) => {
       const hop = trunk && hopTo(trunk, ipv4);
@@ -175,7 +176,7 @@ class RunningRelay implements Relay {
   }
 
   counters(): RelayCounters {
-    this.#table.expire(Date.now());
+    this.#table.expire(steadyNow());
     const counters = this.#planes.flatMap((plane) => plane.counters);
     return { ...sumCounters(counters, this.#table), recovery: this.#recovery?.counters() };
   }

@@ -15,6 +15,7 @@ import {
   clock32,
   elapsed,
 } from './flow.ts';
+import type { Moment } from './moment.ts';
 import { addCheck, clearChecks } from './pending-checks.ts';
 import { expiresAtOf, type TokenRoute } from './token-route.ts';
 
@@ -55,9 +56,9 @@ export function askToMove(
 }
 
 /** The answer to a check that the flow asked for. Undefined when it may not change the flow. */
-export function answered(store: FlowStore, place: number, now: number): FlowChange | undefined {
+export function answered(store: FlowStore, place: number, now: Moment): FlowChange | undefined {
   const { flows } = store;
-  const now32 = clock32(now);
+  const now32 = clock32(now.steady);
   let change: FlowChange = 'proven';
   if (stateOf(flows, place) === PROVEN) {
     const target = flows[place + CANDIDATE_TARGET]!;
@@ -76,7 +77,7 @@ export function answered(store: FlowStore, place: number, now: number): FlowChan
  * the client at that address goes on to check with its own token, while one that has lost its port to
  * another client no longer does.
  */
-function isUndefended({ flows, limits }: FlowStore, place: number, now: number): boolean {
-  const quiet = elapsed(clock32(now), flows[place + CHECKED_AT]!) >= limits.tokenQuiet;
-  return quiet || expiresAtOf(flows[place + EXPIRY]!) <= now;
+function isUndefended({ flows, limits }: FlowStore, place: number, now: Moment): boolean {
+  const quiet = elapsed(clock32(now.steady), flows[place + CHECKED_AT]!) >= limits.tokenQuiet;
+  return quiet || expiresAtOf(flows[place + EXPIRY]!) <= now.wall;
 }
