@@ -92,12 +92,15 @@ export class UfragCodec {
    */
   open(bytes: Uint8Array, now: number, start = 0, end = bytes.length): OpenedUfrag {
     const route: RouteSlot = { cluster: 0, transceiver: 0, expiresAt: 0 };
-    const reason = end - start === UFRAG_LENGTH ? this.read(route, bytes, start, now) : 'malformed';
-    return reason ? { ok: false, reason } : { ok: true, route };
+    if (end - start !== UFRAG_LENGTH) return { ok: false, reason: 'malformed' };
+    const reason = this.read(route, bytes, start);
+    if (reason) return { ok: false, reason };
+    return route.expiresAt > now ? { ok: true, route } : { ok: false, reason: 'expired' };
   }
 
   /**
-   * As {@link open}, of the ufrag that begins at `start`, yet builds nothing.
+   * As {@link open}, of the ufrag that begins at `start`, yet builds nothing, and leaves it to the caller
+   * to see whether the session is over.
    *
    * @param route Takes what the ufrag says, unless it is refused.
    */
@@ -105,8 +108,7 @@ export class UfragCodec {
     route: RouteSlot,
     bytes: Uint8Array,
     start: number,
-    now: number,
-  ): UfragRejection | undefined {
+  ): Exclude<UfragRejection, 'expired'> | undefined {
     if (start + UFRAG_LENGTH > bytes.length) return 'malformed';
     const keyId = bytes[start]!;
     const decipher = this.#deciphers[keyId];
@@ -116,11 +118,9 @@ export class UfragCodec {
     decipher.decrypt();
     const cluster = block[0]! >>> 16;
     if (block[3] !== 0 || cluster === 0) return 'forged';
-    const expiresAt = UFRAG_EPOCH + (block[1]! >>> 8) * MINUTE;
-    if (expiresAt <= now) return 'expired';
     route.cluster = cluster;
     route.transceiver = block[0]! & 0xffff;
-    route.expiresAt = expiresAt;
+    route.expiresAt = UFRAG_EPOCH + (block[1]! >>> 8) * MINUTE;
     return undefined;
   }
 }

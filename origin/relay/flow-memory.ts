@@ -1,9 +1,9 @@
 /** The memory of a flow table, shared by all threads of a relay, and what bounds it. */
-import { randomFillSync } from "node:crypto";
-import { requireInteger } from "../../protocol/integer.ts";
-import { sketchBytes, sketchCells } from "./count-sketch.ts";
-import { FLOW_BYTES } from "./flow.ts";
-import { HASH_KEY_WORDS } from "./keyed-hash.ts";
+import { randomFillSync } from 'node:crypto';
+import { requireInteger } from '../../protocol/integer.ts';
+import { OWNER_BYTES, ownersMemory, type OwnersMemory } from './flow-owners.ts';
+import { FLOW_BYTES } from './flow.ts';
+import { HASH_KEY_WORDS } from './keyed-hash.ts';
 
 export interface FlowLimits {
   /** Milliseconds without a packet from the client after which a proven flow is forgotten. */
@@ -17,9 +17,9 @@ export interface FlowLimits {
   readonly tokenQuiet: number;
   readonly maxFlows: number;
   readonly maxTentative: number;
-  /** Tentative flows of one IPv4 address or IPv6 /64. */
+  /** Tentative flows of one IPv4 address or IPv6 /64, of which the oldest then yield to new ones. */
   readonly maxTentativePerSource: number;
-  /** Flows that one token may have at a time. */
+  /** Flows that one token may have at a time, of which silent ones then yield to new ones. */
   readonly maxPerToken: number;
 }
 
@@ -52,11 +52,10 @@ export const MAX_FLOWS = 0xff_ff_ff;
 const MAX_DURATION = 0x7f_ff_ff_ff;
 
 /** Bytes of the index per flow, at most: the number of lines is a power of two. */
-const INDEX_BYTES_PER_FLOW =
-  (2 * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT) / FLOWS_PER_LINE;
+const INDEX_BYTES_PER_FLOW = (2 * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT) / FLOWS_PER_LINE;
 
 /** What a flow takes at most, all told. The system lends most of it only as flows come. */
-export const BYTES_PER_FLOW = FLOW_BYTES + INDEX_BYTES_PER_FLOW;
+export const BYTES_PER_FLOW = FLOW_BYTES + INDEX_BYTES_PER_FLOW + 2 * OWNER_BYTES;
 
 /** Words of the control block, written under the lock. */
 export const LOCK = 0;
@@ -91,37 +90,30 @@ export interface FlowMemory {
   readonly lines: SharedArrayBuffer;
   readonly flows: SharedArrayBuffer;
   /** Tentative flows by source. */
-  readonly sources: SharedArrayBuffer;
+  readonly sources: OwnersMemory;
   /** Flows by token. */
-  readonly tokens: SharedArrayBuffer;
+  readonly tokens: OwnersMemory;
 }
 
 /** @throws RangeError that names the limit that cannot be. */
 export function flowMemory(limits: FlowLimits = FLOW_LIMITS): FlowMemory {
-  requireInteger("maxFlows", limits.maxFlows, 1, MAX_FLOWS);
-  requireInteger("maxTentative", limits.maxTentative, 1, MAX_FLOWS);
-  requireInteger("idle", limits.idle, 1, MAX_DURATION);
-  requireInteger("tentative", limits.tentative, 1, MAX_DURATION);
-  requireInteger("tokenQuiet", limits.tokenQuiet, 0, MAX_DURATION);
+  requireInteger('maxFlows', limits.maxFlows, 1, MAX_FLOWS);
+  requireInteger('maxTentative', limits.maxTentative, 1, MAX_FLOWS);
+  requireInteger('idle', limits.idle, 1, MAX_DURATION);
+  requireInteger('tentative', limits.tentative, 1, MAX_DURATION);
+  requireInteger('tokenQuiet', limits.tokenQuiet, 0, MAX_DURATION);
   const { maxFlows, maxTentative } = limits;
-  const lines =
-    2 ** Math.ceil(Math.log2(Math.max(1, maxFlows / FLOWS_PER_LINE)));
+  const lines = 2 ** Math.ceil(Math.log2(Math.max(1, maxFlows / FLOWS_PER_LINE)));
   const tentative = Math.min(maxFlows, maxTentative);
-  const control = new SharedArrayBuffer(
-    TOTALS_OFFSET + TOTALS * Float64Array.BYTES_PER_ELEMENT,
-  );
+  const control = new SharedArrayBuffer(TOTALS_OFFSET + TOTALS * Float64Array.BYTES_PER_ELEMENT);
   randomFillSync(new Int32Array(control, HASH_KEY * 4, HASH_KEY_WORDS));
   return {
     limits,
     control,
-    lines: new SharedArrayBuffer(
-      lines * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT,
-    ),
+    lines: new SharedArrayBuffer(lines * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT),
     flows: new SharedArrayBuffer((maxFlows + 1) * FLOW_BYTES),
-    sources: new SharedArrayBuffer(sketchBytes(sketchCells(tentative))),
+    sources: ownersMemory(tentative, maxFlows),
     // A call has one flow most of the time, and its count is far from the limit even with others'.
-    tokens: new SharedArrayBuffer(
-      sketchBytes(sketchCells(maxFlows / FLOWS_PER_LINE)),
-    ),
+    tokens: ownersMemory(maxFlows / FLOWS_PER_LINE, maxFlows),
   };
 }

@@ -2,9 +2,9 @@
  * Brings flows into being, changes and ends them, under the table's lock. Each step takes the same time
  * however many flows there are.
  */
-import { CountSketch } from "./count-sketch.ts";
-import { FlowIndex } from "./flow-index.ts";
-import { KEY_WORDS, sourceHash, type FlowKey } from "./flow-key.ts";
+import { FlowIndex } from './flow-index.ts';
+import { KEY_WORDS, sourceHash, type FlowKey } from './flow-key.ts';
+import { FlowOwners } from './flow-owners.ts';
 import {
   EVICTED_TOTAL,
   FREE,
@@ -18,7 +18,7 @@ import {
   TOTALS_OFFSET,
   type FlowLimits,
   type FlowMemory,
-} from "./flow-memory.ts";
+} from './flow-memory.ts';
 import {
   ASKED,
   CHECKED_AT,
@@ -39,10 +39,10 @@ import {
   YOUNGER,
   elapsed,
   sealOf,
-} from "./flow.ts";
-import { KeyedHash } from "./keyed-hash.ts";
-import { clearChecks } from "./pending-checks.ts";
-import type { TokenRoute } from "./token-route.ts";
+} from './flow.ts';
+import { KeyedHash } from './keyed-hash.ts';
+import { clearChecks } from './pending-checks.ts';
+import type { TokenRoute } from './token-route.ts';
 
 /** Flows looked at to find one that has been idle long: a sample, as good as an order of all in practice. */
 const VICTIM_SAMPLE = 16;
@@ -53,23 +53,21 @@ export class FlowStore {
   readonly totals: Float64Array;
   readonly flows: Int32Array;
   readonly index: FlowIndex;
-  readonly sources: CountSketch;
-  readonly tokens: CountSketch;
+  readonly #sources: FlowOwners;
+  readonly #tokens: FlowOwners;
   readonly keyed: KeyedHash;
 
   constructor(memory: FlowMemory) {
     this.limits = memory.limits;
-    this.control = new Int32Array(
-      memory.control,
-      0,
-      TOTALS_OFFSET / Int32Array.BYTES_PER_ELEMENT,
-    );
+    this.control = new Int32Array(memory.control, 0, TOTALS_OFFSET / Int32Array.BYTES_PER_ELEMENT);
     this.totals = new Float64Array(memory.control, TOTALS_OFFSET);
     this.flows = new Int32Array(memory.flows);
     this.index = new FlowIndex(memory);
-    this.sources = new CountSketch(memory.sources);
-    this.tokens = new CountSketch(memory.tokens);
     this.keyed = new KeyedHash(this.control, HASH_KEY);
+    const sourceOf = (place: number): number => sourceHash(this.flows, place, this.keyed);
+    this.#sources = new FlowOwners(memory.sources, this.flows, sourceOf);
+    const tokenOf = (place: number): number => this.flows[place + TOKEN_HASH]!;
+    this.#tokens = new FlowOwners(memory.tokens, this.flows, tokenOf);
   }
 
   /**
@@ -95,15 +93,14 @@ export class FlowStore {
     flows[place + CREATED_AT] = now32;
     if (state === TENTATIVE) this.#joinTentative(place);
     else this.control[PROVEN_COUNT]! += 1;
-    while (!this.index.add(key.hash, place))
-      this.#evict(this.index.stalest(key.hash, now32));
+    while (!this.index.add(key.hash, place)) this.#evict(this.index.stalest(key.hash, now32));
     return place;
   }
 
   remove(place: number): void {
     const { flows, control } = this;
     this.index.remove(this.#keyHash(place), place);
-    this.tokens.add(flows[place + TOKEN_HASH]!, -1);
+    this.#tokens.release(place);
     if (stateOf(flows, place) === TENTATIVE) this.#leaveTentative(place);
     else control[PROVEN_COUNT]! -= 1;
     flows[place + STATE] = FREE_STATE;
@@ -120,7 +117,7 @@ export class FlowStore {
     tokenAt: number,
     now32: number,
   ): void {
-    this.tokens.add(this.flows[place + TOKEN_HASH]!, -1);
+    this.#tokens.release(place);
     this.#writeRoute(place, target, expiry, token, tokenAt);
     this.flows[place + CHECKED_AT] = now32;
   }
@@ -143,22 +140,33 @@ export class FlowStore {
     return elapsed(now32, this.flows[place + SEEN_AT]!) >= limit;
   }
 
+  /** Makes room for one more tentative flow of a source. False when all its flows are too new to yield. */
+  makeRoomOfSource(source: number, now32: number): boolean {
+    return this.#makeRoomOf(this.#sources, source, this.limits.maxTentativePerSource, now32);
+  }
+
+  /** Makes room for one more flow of a token. False when none of its flows was silent for long. */
+  makeRoomOfToken(tokenHash: number, now32: number): boolean {
+    return this.#makeRoomOf(this.#tokens, tokenHash, this.limits.maxPerToken, now32);
+  }
+
   /** The eldest tentative flow; 0 when there is none. */
   get oldestTentative(): number {
     return this.control[OLDEST]!;
   }
 
+  #makeRoomOf(owners: FlowOwners, owner: number, limit: number, now32: number): boolean {
+    if (owners.count(owner) < limit) return true;
+    const place = owners.yielding(owner, now32);
+    if (place !== 0) this.#evict(place);
+    return place !== 0;
+  }
+
   #makeRoom(state: typeof TENTATIVE | typeof PROVEN, now32: number): void {
     const { control } = this;
-    if (
-      state === TENTATIVE &&
-      control[TENTATIVE_COUNT]! >= this.limits.maxTentative
-    ) {
+    if (state === TENTATIVE && control[TENTATIVE_COUNT]! >= this.limits.maxTentative) {
       this.#evict(this.oldestTentative);
-    } else if (
-      control[FREE] === 0 &&
-      control[HIGHEST] === this.limits.maxFlows
-    ) {
+    } else if (control[FREE] === 0 && control[HIGHEST] === this.limits.maxFlows) {
       this.#evict(this.#stalestSampled(now32) || this.oldestTentative);
     }
   }
@@ -212,18 +220,12 @@ export class FlowStore {
   ): void {
     const { flows } = this;
     const tokenHash = this.keyed.words(token, tokenAt, TOKEN_WORDS);
-    this.tokens.add(tokenHash, 1);
     flows[place + TARGET] = target;
     flows[place + EXPIRY] = expiry;
     flows[place + TOKEN_HASH] = tokenHash;
-    flows[place + SEAL] = sealOf(
-      this.#keyHash(place),
-      target,
-      expiry,
-      tokenHash,
-    );
-    for (let i = 0; i < TOKEN_WORDS; i++)
-      flows[place + TOKEN + i] = token[tokenAt + i]!;
+    flows[place + SEAL] = sealOf(this.#keyHash(place), target, expiry, tokenHash);
+    for (let i = 0; i < TOKEN_WORDS; i++) flows[place + TOKEN + i] = token[tokenAt + i]!;
+    this.#tokens.hold(place);
   }
 
   #keyHash(place: number): number {
@@ -239,7 +241,7 @@ export class FlowStore {
     else flows[newest + YOUNGER] = place;
     control[NEWEST] = place;
     control[TENTATIVE_COUNT]! += 1;
-    this.sources.add(sourceHash(flows, place, this.keyed), 1);
+    this.#sources.hold(place);
   }
 
   #leaveTentative(place: number): void {
@@ -251,7 +253,7 @@ export class FlowStore {
     if (younger === 0) control[NEWEST] = older;
     else flows[younger + OLDER] = older;
     control[TENTATIVE_COUNT]! -= 1;
-    this.sources.add(sourceHash(flows, place, this.keyed), -1);
+    this.#sources.release(place);
   }
 }
 

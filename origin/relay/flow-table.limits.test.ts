@@ -5,6 +5,7 @@ import {
   ask,
   client,
   lookUp,
+  moment,
   portsOf,
   prove,
   routeOf,
@@ -87,7 +88,7 @@ test('a client gets through beside a flood from its address, with many tokens', 
     const id = transactionId();
     const of = client(1 + wins);
     table.check(of, 0, routeOf(10_001), token(10_001), id, now);
-    asked = { at: now, answer: () => table.answer(of, 0, id, now + 100) };
+    asked = { at: now, answer: () => table.answer(of, 0, id, moment(now + 100)) };
   }
   expect(wins).toBeGreaterThan(0);
   expect(table.tentative).toBeLessThanOrEqual(FLOW_LIMITS.maxTentativePerSource);

@@ -1,16 +1,10 @@
-import * as fc from "fast-check";
-import { expect, test } from "vitest";
-import type { FlowTable } from "./flow-table.ts";
-import { PENDING_CHECKS } from "./flow.ts";
-import { CHECK_LIFETIME } from "./pending-checks.ts";
-import {
-  client,
-  lookUp,
-  moment,
-  routeOf,
-  smallTable,
-  token,
-} from "./testing/flows.ts";
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { FlowTable } from './flow-table.ts';
+import { PENDING_CHECKS } from './flow.ts';
+import { YIELD_AFTER } from './flow-owners.ts';
+import { CHECK_LIFETIME } from './pending-checks.ts';
+import { client, lookUp, moment, routeOf, smallTable, token } from './testing/flows.ts';
 
 const IDLE = 20_000;
 const TENTATIVE = 4_000;
@@ -49,26 +43,16 @@ class Model {
 
   check(port: number, by: number, id: number, now: number): string | undefined {
     const flow = this.find(port);
-    const spent =
-      this.flows.filter((one) => one.token === by).length >= PER_TOKEN;
     const asked = { token: by, ids: [id], at: now };
     if (!flow) {
-      if (this.flows.filter(({ proven }) => !proven).length >= PER_SOURCE)
-        return "tentative-limit";
-      if (spent) return "token-limit";
-      this.flows.push({
-        port,
-        token: by,
-        proven: false,
-        seenAt: now,
-        checkedAt: now,
-        asked,
-      });
+      if (!this.makeRoom((one) => one.token === by, PER_TOKEN, now)) return 'token-limit';
+      if (!this.makeRoom(({ proven }) => !proven, PER_SOURCE, now)) return 'tentative-limit';
+      this.flows.push({ port, token: by, proven: false, seenAt: now, checkedAt: now, asked });
       return undefined;
     }
     if (flow.proven && flow.token === by) return undefined;
     if (!flow.proven && flow.token !== by) {
-      if (spent) return "token-limit";
+      if (!this.makeRoom((one) => one.token === by, PER_TOKEN, now)) return 'token-limit';
       flow.token = by;
       flow.checkedAt = now;
     }
@@ -81,21 +65,25 @@ class Model {
     return undefined;
   }
 
+  /** Where an owner has too many flows, the one that was silent longest yields; tentative ones first. */
+  makeRoom(isOwned: (flow: ModelFlow) => boolean, limit: number, now: number): boolean {
+    const owned = this.flows.filter(isOwned);
+    if (owned.length < limit) return true;
+    const [victim] = owned
+      .filter(({ seenAt }) => now - seenAt >= YIELD_AFTER)
+      .toSorted((a, b) => Number(a.proven) - Number(b.proven) || a.seenAt - b.seenAt);
+    this.flows = this.flows.filter((flow) => flow !== victim);
+    return victim !== undefined;
+  }
+
   answer(port: number, id: number, now: number): string | undefined {
     const flow = this.find(port);
     const asked = flow?.asked;
-    if (!flow || !asked?.ids.includes(id) || now - asked.at > CHECK_LIFETIME)
-      return undefined;
-    const change = flow.proven ? "moved" : "proven";
-    if (change === "moved" && now - flow.checkedAt < TOKEN_QUIET)
-      return undefined;
+    if (!flow || !asked?.ids.includes(id) || now - asked.at > CHECK_LIFETIME) return undefined;
+    const change = flow.proven ? 'moved' : 'proven';
+    if (change === 'moved' && now - flow.checkedAt < TOKEN_QUIET) return undefined;
     if (flow.proven) flow.checkedAt = now;
-    Object.assign(flow, {
-      token: asked.token,
-      proven: true,
-      seenAt: now,
-      asked: undefined,
-    });
+    Object.assign(flow, { token: asked.token, proven: true, seenAt: now, asked: undefined });
     return change;
   }
 
@@ -111,36 +99,26 @@ const port = fc.integer({ min: 1, max: 6 });
 const by = fc.integer({ min: 1, max: 3 });
 const id = fc.integer({ min: 1, max: 3 });
 const step = fc.record({
-  action: fc.constantFrom(
-    "check",
-    "check",
-    "answer",
-    "answer",
-    "touch",
-    "expire",
-  ),
+  action: fc.constantFrom('check', 'check', 'answer', 'answer', 'touch', 'expire'),
   port,
   by,
   id,
-  wait: fc.oneof(fc.nat(10), fc.nat(8_000)),
+  /** Never none, so that of two flows one was silent longer. */
+  wait: fc.oneof(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 1, max: 8_000 })),
 });
 
 function transaction(n: number): Buffer {
   return Buffer.alloc(12, n);
 }
 
-function act(
-  table: FlowTable,
-  { action, port: of, by: n, id: i }: Step,
-  now: number,
-): unknown {
+function act(table: FlowTable, { action, port: of, by: n, id: i }: Step, now: number): unknown {
   const at = client(of);
   switch (action) {
-    case "check":
+    case 'check':
       return table.check(at, 0, routeOf(n), token(n), transaction(i), now);
-    case "answer":
+    case 'answer':
       return table.answer(at, 0, transaction(i), moment(now));
-    case "touch":
+    case 'touch':
       if (table.find(at, 0, now, token(n))) table.touch(now);
       return undefined;
     default:
@@ -149,17 +127,13 @@ function act(
   }
 }
 
-function expectation(
-  model: Model,
-  { action, port: of, by: n, id: i }: Step,
-  now: number,
-): unknown {
+function expectation(model: Model, { action, port: of, by: n, id: i }: Step, now: number): unknown {
   switch (action) {
-    case "check":
+    case 'check':
       return model.check(of, n, i, now);
-    case "answer":
+    case 'answer':
       return model.answer(of, i, now);
-    case "touch":
+    case 'touch':
       return model.touch(of, n, now);
     default:
       return undefined;
@@ -168,45 +142,37 @@ function expectation(
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-test("whatever happens, the table does as a plain list of its rules", () => {
+test('whatever happens, the table does as a plain list of its rules', () => {
   fc.assert(
-    fc.property(
-      fc.array(step, { maxLength: 120 }),
-      fc.nat(2 ** 33),
-      (steps, start) => {
-        const table = smallTable({
-          idle: IDLE,
-          tentative: TENTATIVE,
-          tokenQuiet: TOKEN_QUIET,
-          maxTentativePerSource: PER_SOURCE,
-          maxPerToken: PER_TOKEN,
-        });
-        const model = new Model();
-        let now = start;
-        for (const one of steps) {
-          now += one.wait;
-          model.pass(now);
-          // Flows that are over count for limits until they are swept, which is done each few moments.
-          table.expire(now);
-          expect(act(table, one, now)).toEqual(expectation(model, one, now));
-          for (let of = 1; of <= 6; of++) {
-            const flow = model.find(of);
-            const found = lookUp(table, client(of), now, flow?.token);
-            expect(found?.transceiver).toBe(flow?.token);
-            expect(found?.proven).toBe(flow?.proven);
-            expect(found?.hasToken).toBe(flow && true);
-          }
+    fc.property(fc.array(step, { maxLength: 120 }), fc.nat(2 ** 33), (steps, start) => {
+      const table = smallTable({
+        idle: IDLE,
+        tentative: TENTATIVE,
+        tokenQuiet: TOKEN_QUIET,
+        maxTentativePerSource: PER_SOURCE,
+        maxPerToken: PER_TOKEN,
+      });
+      const model = new Model();
+      let now = start;
+      for (const one of steps) {
+        now += one.wait;
+        model.pass(now);
+        // Flows that are over count for limits until they are swept, which is done each few moments.
+        table.expire(now);
+        expect(act(table, one, now)).toEqual(expectation(model, one, now));
+        for (let of = 1; of <= 6; of++) {
+          const flow = model.find(of);
+          const found = lookUp(table, client(of), now, flow?.token);
+          expect(found?.transceiver).toBe(flow?.token);
+          expect(found?.proven).toBe(flow?.proven);
+          expect(found?.hasToken).toBe(flow && true);
         }
-        expect(table.proven).toBe(
-          model.flows.filter(({ proven }) => proven).length,
-        );
-        expect(table.tentative).toBe(
-          model.flows.filter(({ proven }) => !proven).length,
-        );
-        table.expire(now + IDLE);
-        expect([table.proven, table.tentative]).toEqual([0, 0]);
-      },
-    ),
+      }
+      expect(table.proven).toBe(model.flows.filter(({ proven }) => proven).length);
+      expect(table.tentative).toBe(model.flows.filter(({ proven }) => !proven).length);
+      table.expire(now + IDLE);
+      expect([table.proven, table.tentative]).toEqual([0, 0]);
+    }),
     { numRuns: 300 },
   );
 });

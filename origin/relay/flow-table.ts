@@ -3,8 +3,8 @@
  * comes to, and an answer proves one whichever thread carries it. The table may be lost at any moment;
  * clients' checks fill it again. Looking a flow up takes no lock and builds nothing.
  */
-import type { Route } from "../../protocol/ufrag.ts";
-import { FlowKey } from "./flow-key.ts";
+import type { Route } from '../../protocol/ufrag.ts';
+import { FlowKey } from './flow-key.ts';
 import {
   EVICTED_TOTAL,
   EXPIRED_TOTAL,
@@ -14,9 +14,9 @@ import {
   RESTORED_TOTAL,
   TENTATIVE_COUNT,
   type FlowMemory,
-} from "./flow-memory.ts";
-import { FlowStore, stateOf } from "./flow-store.ts";
-import { FlowSweep } from "./flow-sweep.ts";
+} from './flow-memory.ts';
+import { FlowStore, stateOf } from './flow-store.ts';
+import { FlowSweep } from './flow-sweep.ts';
 import {
   ASKED,
   CHECKED_AT,
@@ -31,22 +31,12 @@ import {
   TOKEN_HASH,
   clock32,
   sealOf,
-} from "./flow.ts";
-import type { Moment } from "./moment.ts";
-import { addCheck, hasCheck, hashTransaction } from "./pending-checks.ts";
-import {
-  answered,
-  askToMove,
-  askToProve,
-  type FlowChange,
-} from "./repointing.ts";
-import { SharedLock } from "./shared-lock.ts";
-import {
-  TokenRoute,
-  clusterOf,
-  expiresAtOf,
-  transceiverOf,
-} from "./token-route.ts";
+} from './flow.ts';
+import type { Moment } from './moment.ts';
+import { addCheck, hasCheck, hashTransaction } from './pending-checks.ts';
+import { answered, askToMove, askToProve, type FlowChange } from './repointing.ts';
+import { SharedLock } from './shared-lock.ts';
+import { TokenRoute, clusterOf, expiresAtOf, transceiverOf } from './token-route.ts';
 
 /** Lookups that meet a writer at work before one waits for it. */
 const READ_ATTEMPTS = 8;
@@ -65,7 +55,7 @@ export interface FoundFlow extends Route {
 }
 
 /** Why no flow was made. */
-export type FlowRefusal = "tentative-limit" | "token-limit";
+export type FlowRefusal = 'tentative-limit' | 'token-limit';
 
 export class FlowTable {
   /** The flow that {@link find} found, when it did. */
@@ -125,13 +115,7 @@ export class FlowTable {
    * @param now Milliseconds of the steady clock, as everywhere here.
    * @param token Holds the ufrag that a check carries at `tokenAt`.
    */
-  find(
-    header: Uint8Array,
-    at: number,
-    now: number,
-    token?: Uint8Array,
-    tokenAt = 0,
-  ): boolean {
+  find(header: Uint8Array, at: number, now: number, token?: Uint8Array, tokenAt = 0): boolean {
     this.#key.read(header, at);
     for (let i = 0; i < READ_ATTEMPTS; i++) {
       this.#place = this.#store.index.locate(this.#key);
@@ -143,11 +127,7 @@ export class FlowTable {
     this.#lock.acquire();
     try {
       this.#place = this.#store.index.locate(this.#key);
-      return (
-        this.#place !== 0 &&
-        this.#read(now, token !== undefined) &&
-        this.#place !== 0
-      );
+      return this.#place !== 0 && this.#read(now, token !== undefined) && this.#place !== 0;
     } finally {
       this.#lock.release();
     }
@@ -186,18 +166,16 @@ export class FlowTable {
     this.#key.read(header, at);
     this.#route.setToken(token, tokenAt);
     this.#route.setRoute(route);
-    const id = hashTransaction(
-      transactionId,
-      transactionIdAt,
-      this.#store.keyed,
-    );
+    const id = hashTransaction(transactionId, transactionIdAt, this.#store.keyed);
     this.#lock.acquire();
     try {
       const place = this.#living(now);
       if (place === 0) return this.#open(id, now);
       const isOwn = this.#route.hasTokenAt(this.#store.flows, place + TOKEN);
       if (stateOf(this.#store.flows, place) === TENTATIVE) {
-        if (!isOwn && this.#tokenIsSpent()) return "token-limit";
+        const { flows } = this.#store;
+        const isOneMore = flows[place + TOKEN_HASH] !== this.#route.tokenHash;
+        if (isOneMore && !this.#makeRoomOfToken(now)) return 'token-limit';
         askToProve(this.#store, place, this.#route, id, now);
       } else if (!isOwn) {
         askToMove(this.#store, place, this.#route, id, now);
@@ -220,18 +198,12 @@ export class FlowTable {
     now: Moment,
     transactionIdAt = 0,
   ): FlowChange | undefined {
-    if (!this.find(header, at, now.steady) || !this.found.asked)
-      return undefined;
-    const id = hashTransaction(
-      transactionId,
-      transactionIdAt,
-      this.#store.keyed,
-    );
+    if (!this.find(header, at, now.steady) || !this.found.asked) return undefined;
+    const id = hashTransaction(transactionId, transactionIdAt, this.#store.keyed);
     this.#lock.acquire();
     try {
       const place = this.#living(now.steady);
-      if (place === 0 || !hasCheck(this.#store.flows, place, id, now.steady))
-        return undefined;
+      if (place === 0 || !hasCheck(this.#store.flows, place, id, now.steady)) return undefined;
       return answered(this.#store, place, now);
     } finally {
       this.#lock.release();
@@ -243,19 +215,13 @@ export class FlowTable {
    *
    * @returns Whether the flow is new here.
    */
-  restore(
-    header: Uint8Array,
-    at: number,
-    route: Route,
-    token: Uint8Array,
-    now: number,
-  ): boolean {
+  restore(header: Uint8Array, at: number, route: Route, token: Uint8Array, now: number): boolean {
     this.#key.read(header, at);
     this.#route.setToken(token, 0);
     this.#route.setRoute(route);
     this.#lock.acquire();
     try {
-      if (this.#living(now) !== 0 || this.#tokenIsSpent()) return false;
+      if (this.#living(now) !== 0 || !this.#makeRoomOfToken(now)) return false;
       this.#insert(PROVEN, now);
       this.#store.totals[RESTORED_TOTAL]! += 1;
       return true;
@@ -278,10 +244,7 @@ export class FlowTable {
     const target = flows[place + TARGET]!;
     const expiry = flows[place + EXPIRY]!;
     const tokenHash = flows[place + TOKEN_HASH]!;
-    if (
-      flows[place + SEAL] !== sealOf(this.#key.hash, target, expiry, tokenHash)
-    )
-      return false;
+    if (flows[place + SEAL] !== sealOf(this.#key.hash, target, expiry, tokenHash)) return false;
     if (this.#store.isOver(place, clock32(now))) this.#place = 0;
     const state = flows[place + STATE]!;
     const { found } = this;
@@ -307,22 +270,16 @@ export class FlowTable {
   }
 
   #open(id: number, now: number): FlowRefusal | undefined {
-    const { limits, sources } = this.#store;
-    if (sources.count(this.#key.source) >= limits.maxTentativePerSource) {
-      return "tentative-limit";
-    }
-    if (this.#tokenIsSpent()) return "token-limit";
+    if (!this.#makeRoomOfToken(now)) return 'token-limit';
+    if (!this.#store.makeRoomOfSource(this.#key.source, clock32(now))) return 'tentative-limit';
     const place = this.#insert(TENTATIVE, now);
     this.#store.totals[OPENED_TOTAL]! += 1;
     addCheck(this.#store.flows, place, id, now);
     return undefined;
   }
 
-  #tokenIsSpent(): boolean {
-    return (
-      this.#store.tokens.count(this.#route.tokenHash) >=
-      this.#store.limits.maxPerToken
-    );
+  #makeRoomOfToken(now: number): boolean {
+    return this.#store.makeRoomOfToken(this.#route.tokenHash, clock32(now));
   }
 
   #insert(state: typeof TENTATIVE | typeof PROVEN, now: number): number {

@@ -117,7 +117,8 @@ export class UpRouter {
   }
 
   #open(frame: Uint8Array, username: number, now: Moment): DropReason | undefined {
-    const refusal = this.#codec.read(this.#opened, frame, username, now.wall);
+    const read = this.#codec.read(this.#opened, frame, username);
+    const refusal = read ?? (this.#opened.expiresAt <= now.wall ? 'expired' : undefined);
     this.#counters.tokenChecks.count(refusal ?? 'ok', frame[username]!);
     return refusal && REJECTIONS[refusal];
   }
