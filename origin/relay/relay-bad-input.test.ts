@@ -25,8 +25,6 @@ test('datagrams of 0 to 11 bytes go nowhere before a check, and media behind it'
   const { transceivers, ends } = await openTransceivers(5);
   const relay = await openRelay({ transceivers });
   const client = await openEnd();
-  const tiny = (first: number): Buffer[] =>
-    Array.from({ length: 12 }, (_, length) => Buffer.alloc(length, first));
 
   for (const bytes of [...tiny(0), ...tiny(0x80), ...tiny(0xff)]) {
     client.send(bytes, relay.listeners[0]!);
@@ -110,6 +108,11 @@ test('whatever comes over the network, a call that is there goes on, and nothing
   expect(relay.counters().flows).toEqual({ tentative: 0, proven: 1 });
   expect(stranger.waiting + ends(5).waiting).toBe(0);
 });
+
+/** Of 0 to 11 bytes. */
+function tiny(first: number): Buffer[] {
+  return Array.from({ length: 12 }, (_, length) => Buffer.alloc(length, first));
+}
 
 /** The check, and for each window its datagrams and one of the call's. */
 function received(sentBefore: number): number {

@@ -40,16 +40,16 @@ const packet = fc.oneof(
 );
 const begun = fc
   .tuple(first, fc.array(packet, { maxLength: 6 }))
-  .map(([one, rest]) => [one, ...rest]);
+  .map(([one, rest]) => [one].concat(rest));
 const stream = fc
   .tuple(
     fc.oneof(begun, fc.array(packet, { maxLength: 6 })),
     fc.uint8Array({ maxLength: 8 }),
     fc.nat(12),
   )
-  .map(([packets, tail, cut]) => {
+  .map(([packets, tail, missing]) => {
     const bytes = Buffer.concat([...packets.map(framed), tail]);
-    return bytes.subarray(0, Math.max(0, bytes.length - cut));
+    return bytes.subarray(0, Math.max(0, bytes.length - missing));
   });
 /** Lengths of pieces; a long stream has whole runs of single bytes too. */
 const pieces = fc.array(fc.oneof(fc.constant(1), fc.nat(600)), { maxLength: 60 });
@@ -83,11 +83,13 @@ test('however a stream is cut, the same packets come of it, and the same end', (
 });
 
 test('whatever comes first, nothing goes on before a check', () => {
+  const types = new Set<string>();
   fc.assert(
     fc.property(stream, pieces, (bytes, lengths) => {
       const [one] = receiveAll(cut(bytes, lengths)).packets;
-      if (one) expect(one.subarray(0, 2)).toEqual(Buffer.from([0, 1]));
+      if (one) types.add(one.toString('hex', 0, 2));
     }),
     { numRuns: 1000 },
   );
+  expect([...types]).toEqual(['0001']);
 });
