@@ -32,7 +32,7 @@ function framed(packet: Uint8Array): Uint8Array {
 }
 
 const good = check(ufragFor(1, 5), transactionId());
-const first = fc.constantFrom(good, good, check('abcd'));
+const first = fc.constantFrom<Uint8Array>(good, good, check('abcd'));
 const packet = fc.oneof(
   fc.constantFrom(good, RTP, success(transactionId()), stun(GOOG_PING, transactionId(), [])),
   fc.uint8Array({ maxLength: 40 }),
@@ -40,7 +40,7 @@ const packet = fc.oneof(
 );
 const begun = fc
   .tuple(first, fc.array(packet, { maxLength: 6 }))
-  .map(([one, rest]) => [one].concat(rest));
+  .map(([one, rest]) => [one, ...rest]);
 const stream = fc
   .tuple(
     fc.oneof(begun, fc.array(packet, { maxLength: 6 })),
