@@ -40,7 +40,7 @@ const packet = fc.oneof(
 );
 const begun = fc
   .tuple(first, fc.array(packet, { maxLength: 6 }))
-  .map(([one, rest]) => [one, ...rest]);
+  .map(([one, rest]) => [one].concat(rest));
 const stream = fc
   .tuple(
     fc.oneof(begun, fc.array(packet, { maxLength: 6 })),
