@@ -43,6 +43,7 @@ import {
 import { KeyedHash } from './keyed-hash.ts';
 import { clearChecks } from './pending-checks.ts';
 import type { TokenRoute } from './token-route.ts';
+import { startTurns } from './token-turns.ts';
 
 /** Flows looked at to find one that has been idle long: a sample, as good as an order of all in practice. */
 const VICTIM_SAMPLE = 16;
@@ -87,6 +88,7 @@ export class FlowStore {
     key.writeTo(flows, place);
     flows[place + STATE] = state;
     clearChecks(flows, place);
+    startTurns(flows, place, now32);
     this.#writeRoute(place, target, expiry, token, 0);
     flows[place + SEEN_AT] = now32;
     flows[place + CHECKED_AT] = now32;

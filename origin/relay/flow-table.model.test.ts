@@ -1,16 +1,29 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { FlowTable } from './flow-table.ts';
+import { FLOW_LIMITS, flowMemory, type FlowMemory } from './flow-memory.ts';
+import { FlowStore } from './flow-store.ts';
+import { FlowTable } from './flow-table.ts';
 import { PENDING_CHECKS } from './flow.ts';
 import { YIELD_AFTER } from './flow-owners.ts';
 import { CHECK_LIFETIME } from './pending-checks.ts';
-import { client, lookUp, moment, routeOf, smallTable, token } from './testing/flows.ts';
+import { client, lookUp, moment, routeOf, token } from './testing/flows.ts';
+import { TokenRoute } from './token-route.ts';
 
 const IDLE = 20_000;
 const TENTATIVE = 4_000;
 const TOKEN_QUIET = 6_000;
 const PER_SOURCE = 3;
 const PER_TOKEN = 4;
+const TURN = 1024;
+const LIMITS = {
+  ...FLOW_LIMITS,
+  maxFlows: 100,
+  idle: IDLE,
+  tentative: TENTATIVE,
+  tokenQuiet: TOKEN_QUIET,
+  maxTentativePerSource: PER_SOURCE,
+  maxPerToken: PER_TOKEN,
+};
 
 interface Asked {
   token: number;
@@ -25,11 +38,18 @@ interface ModelFlow {
   seenAt: number;
   checkedAt: number;
   asked: Asked | undefined;
+  /** When another token last came to be the one that asks. */
+  turnAt: number;
 }
 
 /** The rules of a table, told plainly: a list of flows and no memory to save. */
 class Model {
   flows: ModelFlow[] = [];
+  readonly #lot: (token: number, turn: number) => number;
+
+  constructor(lot: (token: number, turn: number) => number) {
+    this.#lot = lot;
+  }
 
   pass(now: number): void {
     this.flows = this.flows.filter(
@@ -47,10 +67,12 @@ class Model {
     if (!flow) {
       if (!this.makeRoom((one) => one.token === by, PER_TOKEN, now)) return 'token-limit';
       if (!this.makeRoom(({ proven }) => !proven, PER_SOURCE, now)) return 'tentative-limit';
-      this.flows.push({ port, token: by, proven: false, seenAt: now, checkedAt: now, asked });
+      const times = { seenAt: now, checkedAt: now, turnAt: now - TURN };
+      this.flows.push({ port, token: by, proven: false, asked, ...times });
       return undefined;
     }
     if (flow.proven && flow.token === by) return undefined;
+    if (!this.#mayAsk(flow, by, now)) return undefined;
     if (!flow.proven && flow.token !== by) {
       if (!this.makeRoom((one) => one.token === by, PER_TOKEN, now)) return 'token-limit';
       flow.token = by;
@@ -61,8 +83,16 @@ class Model {
       flow.asked.at = now;
     } else {
       flow.asked = asked;
+      flow.turnAt = now;
     }
     return undefined;
+  }
+
+  /** One change of tokens a turn is free; for more, they draw lots. */
+  #mayAsk({ asked, turnAt }: ModelFlow, by: number, now: number): boolean {
+    const turn = turnOf(now);
+    if (!asked || asked.token === by || turnOf(turnAt) !== turn) return true;
+    return this.#lot(by, turn) < this.#lot(asked.token, turn);
   }
 
   /** Where an owner has too many flows, the one that was silent longest yields; tentative ones first. */
@@ -93,6 +123,10 @@ class Model {
     flow.seenAt = now;
     if (flow.token === by) flow.checkedAt = now;
   }
+}
+
+function turnOf(now: number): number {
+  return Math.floor((now | 0) / TURN);
 }
 
 const port = fc.integer({ min: 1, max: 6 });
@@ -142,17 +176,22 @@ function expectation(model: Model, { action, port: of, by: n, id: i }: Step, now
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
+/** With the table's own secret, without which nobody can tell. */
+function lotsOf(memory: FlowMemory): (token: number, turn: number) => number {
+  const { keyed } = new FlowStore(memory);
+  const route = new TokenRoute(keyed);
+  return (n, turn) => {
+    route.setToken(token(n), 0);
+    return keyed.words(Int32Array.of(route.tokenHash, turn), 0, 2);
+  };
+}
+
 test('whatever happens, the table does as a plain list of its rules', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 120 }), fc.nat(2 ** 33), (steps, start) => {
-      const table = smallTable({
-        idle: IDLE,
-        tentative: TENTATIVE,
-        tokenQuiet: TOKEN_QUIET,
-        maxTentativePerSource: PER_SOURCE,
-        maxPerToken: PER_TOKEN,
-      });
-      const model = new Model();
+      const memory = flowMemory(LIMITS);
+      const table = new FlowTable(memory);
+      const model = new Model(lotsOf(memory));
       let now = start;
       for (const one of steps) {
         now += one.wait;

@@ -34,7 +34,7 @@ import {
 } from './flow.ts';
 import type { Moment } from './moment.ts';
 import { addCheck, hasCheck, hashTransaction } from './pending-checks.ts';
-import { answered, askToMove, askToProve, type FlowChange } from './repointing.ts';
+import { answered, askToMove, askToProve, mayAsk, type FlowChange } from './repointing.ts';
 import { SharedLock } from './shared-lock.ts';
 import { TokenRoute, clusterOf, expiresAtOf, transceiverOf } from './token-route.ts';
 
@@ -147,7 +147,7 @@ export class FlowTable {
 
   /**
    * Notes a check on its way, whose answer would prove the flow or move it. Makes a tentative flow when
-   * there is none; a tentative flow takes the route of its newest check at once.
+   * there is none; a tentative flow takes the route of its newest check at once, if it is that one's turn.
    *
    * @param route What the token says.
    * @param token Holds the ufrag at `tokenAt`.
@@ -172,6 +172,7 @@ export class FlowTable {
       const place = this.#living(now);
       if (place === 0) return this.#open(id, now);
       const isOwn = this.#route.hasTokenAt(this.#store.flows, place + TOKEN);
+      if (!isOwn && !mayAsk(this.#store, place, this.#route, now)) return undefined;
       if (stateOf(this.#store.flows, place) === TENTATIVE) {
         const { flows } = this.#store;
         const isOneMore = flows[place + TOKEN_HASH] !== this.#route.tokenHash;

@@ -41,7 +41,9 @@ export const ASKS = CANDIDATE_TOKEN + TOKEN_WORDS;
 export const ASKED_AT = ASKS + 1;
 /** When the flow came into being here. */
 export const CREATED_AT = ASKED_AT + 1;
-export const ASK_IDS = CREATED_AT + 1;
+/** When another token last came to be the one that asks. */
+export const TURN_AT = CREATED_AT + 1;
+export const ASK_IDS = TURN_AT + 1;
 
 /** Three cache lines. */
 export const FLOW_WORDS = 48;
