@@ -1,4 +1,6 @@
 /** The life of a relay's process: its start, its drain, and one that takes its place. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { choosePorts, LOOPBACK } from '../local/ports.ts';
@@ -62,9 +64,30 @@ describe('a relay process', () => {
   test('refuses a port that another one has', async () => {
     const config = await relayConfig();
     await RelayProcess.started(config);
-    const other = RelayProcess.spawn(config);
+    const { admin } = await relayConfig();
+    const other = RelayProcess.spawn({ ...config, admin });
     expect(await other.ended).toBe(1);
     expect(other.output).toContain('another process has it');
+  });
+
+  test.runIf(hasBatchedCalls())('is healthy and not ready while it starts', async () => {
+    const held = createServer();
+    const asked = once(held, 'request');
+    held.listen(0, LOOPBACK);
+    await once(held, 'listening');
+    onTestFinished(() => held.closeAllConnections());
+    const address = held.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    // It waits for the flows of one that does not give them.
+    const replaces = `http://${LOOPBACK}:${address.port}`;
+    const relay = RelayProcess.spawn(await relayConfig({ replaces }));
+    await asked;
+    expect(await relay.status('/readyz')).toBe(503);
+    expect(await relay.status('/metrics')).toBe(503);
+    expect(await relay.status('/healthz')).toBe(200);
+    held.close();
+    held.closeAllConnections();
+    await relay.ready();
   });
 
   test('drains on SIGTERM: not ready at once, forwards on, and ends with 0', async () => {

@@ -19,7 +19,7 @@ import { adminApp, type RelayState } from './relay/admin.ts';
 import { drained } from './relay/drain.ts';
 import type { FlowMemory } from './relay/flow-memory.ts';
 import { takeFlows } from './relay/hand-over.ts';
-import { startRelay } from './relay/relay.ts';
+import { startRelay, type Relay } from './relay/relay.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
@@ -45,6 +45,14 @@ function die(error: unknown, what: string): never {
 async function run(config: RelayConfig, redisUrl: string | undefined): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const ends = listenForEnd();
+  const life: { state: RelayState; relay: Relay | undefined } = {
+    state: 'starting',
+    relay: undefined,
+  };
+  const { routingKeys: _, ...shown } = config;
+  const app = adminApp({ relay: () => life.relay, state: () => life.state, config: shown });
+  const admin = await serveHttp(app.fetch, config.admin, 'admin');
+  opened.defer(() => admin.close());
   const routingKeys = parseRoutingKeys(config.routingKeys);
   const redis = redisUrl === undefined ? undefined : new GuardedRedis({ url: redisUrl, log });
   if (redis) opened.defer(() => redis.close());
@@ -70,15 +78,12 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   // Those that were proven while it took over.
   await inherit(relay.flows);
 
-  let state: RelayState = 'ready';
-  const { routingKeys: _, ...shown } = config;
-  const app = adminApp({ relay, state: () => state, config: shown });
-  const admin = await serveHttp(app.fetch, config.admin, 'admin');
-  opened.defer(() => admin.close());
+  life.relay = relay;
+  life.state = 'ready';
   log.info({ admin: admin.address }, 'the relay is ready');
 
   await ends.asked;
-  state = 'draining';
+  life.state = 'draining';
   relay.retire();
   log.info({ drain: config.drain }, 'the relay drains');
   const why = await drained({

@@ -5,6 +5,7 @@
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
 import { CircuitBreaker, type BreakerState } from './circuit-breaker.ts';
+import { requireStrictReplies } from './strict-replies.ts';
 
 /** Milliseconds a request may take: what it is for is settled otherwise soon after. */
 export const REQUEST_DEADLINE = 100;
@@ -47,6 +48,8 @@ export interface GuardedRedisOptions {
 export const NO_ANSWER = Symbol('no answer');
 
 const LATE = Symbol('late');
+
+requireStrictReplies();
 
 export class GuardedRedis {
   readonly #redis: Redis;

@@ -16,6 +16,9 @@ import { TrunkOutbox } from './trunk-outbox.ts';
 const SOCKET_BUFFER = 8 * 1024 * 1024;
 const SMALLEST_SOCKET_BUFFER = 256 * 1024;
 
+/** Bytes that wait for the system to take them, of a socket: 20 ms at 400 Mbit/s, and no more is of use. */
+export const MAX_QUEUED = 1024 * 1024;
+
 /** Opens the sockets; see {@link RelayIo}. */
 export async function openDgramIo(options: IoOptions, counters: Counters): Promise<RelayIo> {
   requireListeners(options);
@@ -123,6 +126,7 @@ class DgramIo implements RelayIo {
   ): void {
     if (this.#closed) return;
     if (port === 0) this.#counters.sendError();
+    else if (socket.getSendQueueSize() >= MAX_QUEUED) this.#counters.drop('queue-full');
     else socket.send(datagram, port, this.#addresses.textOf(address, addressAt), this.#countError);
   }
 

@@ -44,6 +44,8 @@ export const NO_DROPS = {
   'no-connection': 0,
   /** The client’s TCP connection takes less than it is sent; media must not wait there. */
   congested: 0,
+  /** A datagram, which the system did not take in time: the link or the processor has no room left. */
+  'queue-full': 0,
 };
 
 export type DropReason = keyof typeof NO_DROPS;

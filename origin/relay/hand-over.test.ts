@@ -8,6 +8,7 @@ import { dumpFlows } from './flow-dump.ts';
 import { flowMemory, type FlowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import { streamFlows, takeFlows } from './hand-over.ts';
+import { steadyNow } from './moment.ts';
 import { HOUR, KEY, ufragFor } from './testing/rig.ts';
 import { client } from './testing/flows.ts';
 
@@ -20,7 +21,7 @@ function fill(memory: FlowMemory, count: number, key = KEY): void {
   for (let port = 1; port <= count; port++) {
     const token = Buffer.from(ufragFor(1, port, now + HOUR, key));
     const opened = codec.open(token, now);
-    if (opened.ok) table.restore(client(port), 0, opened.route, token, now);
+    if (opened.ok) table.restore(client(port), 0, opened.route, token, steadyNow());
   }
 }
 

@@ -7,6 +7,7 @@ import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
 import { UFRAG_LENGTH, UfragCodec } from '../../protocol/ufrag.ts';
 import type { FlowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
+import { steadyNow } from './moment.ts';
 import { FlowWalk } from './recovery/flow-walk.ts';
 
 export const HAND_OVER_PATH = '/flows';
@@ -26,7 +27,7 @@ export function streamFlows(flows: FlowMemory): ReadableStream<Uint8Array> {
       left -= places;
       const records = Buffer.alloc(places * RECORD_LENGTH);
       let length = 0;
-      walk.advance(places, places, Date.now(), (header, token) => {
+      walk.advance(places, places, steadyNow(), (header, token) => {
         records.set(header, length);
         records.set(token.subarray(0, UFRAG_LENGTH), length + TRUNK_HEADER_LENGTH);
         length += RECORD_LENGTH;
@@ -65,10 +66,9 @@ export async function takeFlows(
     const bytes = Buffer.concat([rest, piece]);
     let at = 0;
     for (; at + RECORD_LENGTH <= bytes.length; at += RECORD_LENGTH) {
-      const now = Date.now();
       const token = bytes.subarray(at + TRUNK_HEADER_LENGTH, at + RECORD_LENGTH);
-      const opened = codec.open(token, now);
-      if (opened.ok && table.restore(bytes, at, opened.route, token, now)) taken++;
+      const opened = codec.open(token, Date.now());
+      if (opened.ok && table.restore(bytes, at, opened.route, token, steadyNow())) taken++;
     }
     rest = bytes.subarray(at);
   }

@@ -167,6 +167,11 @@ describe('starting', () => {
     await expect(starting).rejects.toThrow(message);
   });
 
+  test.each(['0.0.0.0', '::'])('a listener at %s is refused', async (address) => {
+    const starting = startRelay({ ...options, listeners: [{ address, port: 0 }] });
+    await expect(starting).rejects.toThrow(`A listener cannot be "${address}"; give one for each`);
+  });
+
   test('a peer that is no network is named', async () => {
     const starting = startRelay({ ...options, peers: ['10.0.0.0/33'] });
     await expect(starting).rejects.toThrow('"10.0.0.0/33" is not a network');

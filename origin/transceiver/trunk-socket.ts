@@ -18,6 +18,7 @@ import {
   setTrunkLength,
   trunkClientPort,
   trunkFlags,
+  hasTrunkFrame,
   trunkFrameEnd,
 } from '../../protocol/trunk.ts';
 import { peerFilter } from './peers.ts';
@@ -189,8 +190,9 @@ export class TrunkSocket {
   #onDatagram(datagram: Buffer, source: RemoteInfo): void {
     // Nothing can be sent back to port 0.
     if (source.port === 0 || !this.#isPeer(source.address)) return this.#drop('not-a-peer');
-    for (let at = 0, next; at < datagram.length; at = next) {
-      next = trunkFrameEnd(datagram, at, datagram.length);
+    let at = 0;
+    do {
+      const next = trunkFrameEnd(datagram, at, datagram.length);
       if (next < 0) return this.#drop('not-a-frame');
       this.counters.framesIn++;
       this.counters.bytesIn += next - at - TRUNK_HEADER_LENGTH;
@@ -200,7 +202,8 @@ export class TrunkSocket {
         this.#drop('fault');
         this.#log.error({ err: error }, 'a packet could not be handled; this is a bug');
       }
-    }
+      at = next;
+    } while (hasTrunkFrame(datagram, at, datagram.length));
   }
 
   #onFrame(datagram: Buffer, at: number, end: number, { address, port }: RemoteInfo): void {
