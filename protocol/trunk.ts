@@ -22,6 +22,9 @@ export const TRUNK_MAGIC = 0xc4;
 export const TRUNK_DOWN = 0x01;
 export const TRUNK_PASSED = 0x02;
 
+/** Bytes of the largest datagram that frames are joined into: 1500 less the headers of IPv6 and UDP. */
+export const TRUNK_MTU = 1452;
+
 /** Bytes before the payload. */
 export const TRUNK_HEADER_LENGTH = 40;
 

@@ -15,13 +15,13 @@ import {
   TRUNK_HEADER_LENGTH,
   TRUNK_LENGTH,
   setTrunkFlags,
-  setTrunkLength,
   trunkClientPort,
   trunkFlags,
   hasTrunkFrame,
   trunkFrameEnd,
 } from '../../protocol/trunk.ts';
 import { peerFilter } from './peers.ts';
+import { TrunkSender } from './trunk-sender.ts';
 
 /** Bytes asked of the kernel for each direction's queue; it may grant less. */
 const SOCKET_BUFFER = 4 * 1024 * 1024;
@@ -81,8 +81,7 @@ export class TrunkSocket {
   readonly #isPeer: (address: string) => boolean;
   readonly #log: Logger;
   readonly #ufrags = new Map<string, PathOwner>();
-  #sending = 0;
-  #onSent: (() => void) | undefined;
+  readonly #sender: TrunkSender;
   readonly #paths = new Map<string, Known>();
   readonly counters: TrunkCounters = {
     framesIn: 0,
@@ -95,6 +94,7 @@ export class TrunkSocket {
 
   private constructor(socket: Socket, peers: readonly string[], log: Logger) {
     this.#socket = socket;
+    this.#sender = new TrunkSender(socket, this.counters);
     this.#isPeer = peerFilter(peers);
     this.#log = log;
     socket.on('message', (datagram, source) => this.#onDatagram(datagram, source));
@@ -107,6 +107,7 @@ export class TrunkSocket {
       type: isIPv6(trunk.address) ? 'udp6' : 'udp4',
       recvBufferSize: SOCKET_BUFFER,
       sendBufferSize: SOCKET_BUFFER,
+      lookup: isAddressAlready,
     });
     try {
       await new Promise<void>((resolve, reject) => {
@@ -164,24 +165,14 @@ export class TrunkSocket {
     if (this.#paths.get(path.key)?.owner === owner) this.#paths.delete(path.key);
   }
 
-  /** Sends a packet down a path. */
+  /** Sends a packet down a path, at the end of this turn of the event loop. */
   send(path: Path, packet: Uint8Array): void {
-    const frame = Buffer.allocUnsafe(TRUNK_HEADER_LENGTH + packet.length);
-    frame.set(path.header);
-    setTrunkLength(frame, 0, packet.length);
-    frame.set(packet, TRUNK_HEADER_LENGTH);
-    this.counters.framesOut++;
-    this.counters.bytesOut += packet.length;
-    this.#sending++;
-    this.#socket.send(frame, path.source.port, path.source.address, (error) => {
-      if (error) this.counters.sendErrors++;
-      if (--this.#sending === 0) this.#onSent?.();
-    });
+    this.#sender.send(path, packet);
   }
 
   /** Closes once all that was sent has left: goodbyes are the last thing sent. */
   async close(): Promise<void> {
-    if (this.#sending > 0) await new Promise<void>((resolve) => (this.#onSent = resolve));
+    await this.#sender.idle();
     this.#ufrags.clear();
     this.#paths.clear();
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
@@ -240,6 +231,15 @@ export class TrunkSocket {
   #drop(reason: TrunkDrop): void {
     this.counters.drops[reason]++;
   }
+}
+
+/** Relays are known by their addresses; Node's own look-up would put each datagram off to another tick. */
+function isAddressAlready(
+  address: string,
+  _options: unknown,
+  done: (error: null, address: string, family: number) => void,
+): void {
+  done(null, address, isIPv6(address) ? 6 : 4);
 }
 
 /** The path of a frame; a known one keeps its key and header, but says where this frame came from. */
