@@ -22,7 +22,10 @@ export const TRUNK_MAGIC = 0xc4;
 export const TRUNK_DOWN = 0x01;
 export const TRUNK_PASSED = 0x02;
 
-/** Bytes of the largest datagram that frames are joined into: 1500 less the headers of IPv6 and UDP. */
+/**
+ * Largest datagram that frames are joined into, in bytes of UDP payload, unless told otherwise: what fits
+ * an Ethernet frame under IPv6. A longer frame travels alone.
+ */
 export const TRUNK_MTU = 1452;
 
 /** Bytes before the payload. */

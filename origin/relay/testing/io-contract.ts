@@ -2,9 +2,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../../protocol/address.ts';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
-import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
+import { TRUNK_HEADER_LENGTH, TRUNK_MTU } from '../../../protocol/trunk.ts';
 import { Counters } from '../counters.ts';
-import { TRUNK_MTU, type OpenIo, type RelayIo } from '../io.ts';
+import type { OpenIo, RelayIo } from '../io.ts';
 import { totals } from './totals.ts';
 import {
   MAX_CLIENT_PACKET,
