@@ -7,11 +7,13 @@ import type { SubjectName } from './subject-process.ts';
 /** Packets a second of a voice call. */
 const RATE = 50;
 /** Parts of the packet interval over which the sessions are spread, as those of real calls are. */
-const SLOTS = 10;
+const SLOTS = 20;
 /** Milliseconds for the last packets to come back. */
 const DRAIN = 300;
 /** Sessions that a process has seen before it is measured: fewer, and most of the cost is compiling. */
 const WARM_UP = 200;
+/** Seconds of talking before it is measured, for the same reason. */
+const WARM_UP_SECONDS = 3;
 /** Sessions set up at once. */
 const AT_ONCE = 8;
 
@@ -44,7 +46,7 @@ export async function talkingCost(
   const subject = await Subject.start(name);
   try {
     const clients = await connect(subject, sessions, 'passive');
-    await talk(clients, 1);
+    await talk(clients, WARM_UP_SECONDS);
     for (const client of clients) {
       client.prepare(RATE * seconds);
       client.received = 0;
