@@ -78,13 +78,22 @@ test('many relays at a time each get theirs', async () => {
   await expect.poll(() => relays.every(({ datagrams }) => datagrams.length === 1)).toBe(true);
 });
 
-test('is idle once the kernel has all, and counts the frames that it refused', async () => {
+test('closes once the kernel has all, and sends nothing any more', async () => {
+  const { datagrams, path } = await relay();
+  const { sender: it, counters } = await sender();
+  it.send(path, Buffer.from('a'));
+  await it.close();
+  it.send(path, Buffer.from('b'));
+  expect(counters.framesOut).toBe(1);
+  await expect.poll(() => datagrams.map(payloadsOf)).toEqual([['a']]);
+});
+
+test('the frames that the kernel refuses are counted', async () => {
   const { path } = await relay();
   const { sender: it, counters } = await sender();
-  await it.idle();
   const nowhere = { ...path, source: { address: '255.255.255.255', port: 9 } };
   it.send(nowhere, Buffer.from('a'));
   it.send(nowhere, Buffer.from('b'));
-  await it.idle();
+  await it.close();
   expect(counters.sendErrors).toBe(2);
 });

@@ -35,6 +35,7 @@ export class TrunkSender {
   #begun: Datagram[] = [];
   #sending = 0;
   #onIdle: (() => void) | undefined;
+  #open = true;
   readonly #flush = () => {
     const begun = this.#begun;
     this.#begun = [];
@@ -56,8 +57,9 @@ export class TrunkSender {
     this.#counters = counters;
   }
 
-  /** Sends a packet down a path. */
+  /** Sends a packet down a path; nothing after close(). */
   send({ header, source }: Path, packet: Uint8Array): void {
+    if (!this.#open) return;
     const size = TRUNK_HEADER_LENGTH + packet.length;
     const datagram = this.#datagramFor(source.address, source.port, size);
     const at = datagram.length;
@@ -70,8 +72,9 @@ export class TrunkSender {
     this.#counters.bytesOut += packet.length;
   }
 
-  /** Resolves once the kernel has all that was sent. */
-  async idle(): Promise<void> {
+  /** Resolves once the kernel has all that was sent. The socket stays open. */
+  async close(): Promise<void> {
+    this.#open = false;
     this.#flush();
     if (this.#sending > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }

@@ -13,7 +13,7 @@ import {
   TRUNK_CLIENT,
   TRUNK_DOWN,
   TRUNK_HEADER_LENGTH,
-  TRUNK_LENGTH,
+  TRUNK_LISTENER,
   setTrunkFlags,
   trunkClientPort,
   trunkFlags,
@@ -172,7 +172,7 @@ export class TrunkSocket {
 
   /** Closes once all that was sent has left: goodbyes are the last thing sent. */
   async close(): Promise<void> {
-    await this.#sender.idle();
+    await this.#sender.close();
     this.#ufrags.clear();
     this.#paths.clear();
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
@@ -197,16 +197,16 @@ export class TrunkSocket {
     } while (hasTrunkFrame(datagram, at, datagram.length));
   }
 
-  #onFrame(datagram: Buffer, at: number, end: number, { address, port }: RemoteInfo): void {
+  #onFrame(datagram: Buffer, at: number, end: number, source: RemoteInfo): void {
     if (trunkFlags(datagram, at) & TRUNK_DOWN) return this.#drop('down-frame');
-    const header = datagram.subarray(at, at + TRUNK_HEADER_LENGTH);
     const packet = datagram.subarray(at + TRUNK_HEADER_LENGTH, end);
-    const source = { address, port };
     const kind = packet[0]!;
-    const known = this.#paths.get(keyOf(header));
+    const known = this.#paths.get(keyOf(datagram, at));
     // RFC 7983 §7: what a packet is, by its first byte.
-    if (kind <= 3) this.#onStun(packet, header, source, known);
-    else if ((kind >= 20 && kind <= 63) || (kind >= 128 && kind <= 191)) {
+    if (kind <= 3) {
+      const header = datagram.subarray(at, at + TRUNK_HEADER_LENGTH);
+      this.#onStun(packet, header, source, known);
+    } else if ((kind >= 20 && kind <= 63) || (kind >= 128 && kind <= 191)) {
       if (known) known.owner.onPacket(packet, known.path, source);
       else this.#drop('unknown-path');
     } else this.#drop('unknown-kind');
@@ -243,19 +243,22 @@ function isAddressAlready(
 }
 
 /** The path of a frame; a known one keeps its key and header, but says where this frame came from. */
-function newPath(header: Buffer, source: TrunkAddress, known: Path | undefined): Path {
+function newPath(header: Buffer, from: TrunkAddress, known: Path | undefined): Path {
+  const source = { address: from.address, port: from.port };
   if (known) return { ...known, source };
   const down = Buffer.from(header);
   setTrunkFlags(down, 0, TRUNK_DOWN);
   return {
-    key: keyOf(header),
+    key: keyOf(header, 0),
     header: down,
     client: { address: formatAddress(header, TRUNK_CLIENT), port: trunkClientPort(header, 0) },
     source,
   };
 }
 
-/** All of a header but kind and length. */
-function keyOf(header: Buffer): string {
-  return header.toString('latin1', 1, TRUNK_LENGTH) + header.toString('latin1', TRUNK_CLIENT);
+/** All of a header but kind and length; in one piece for listener 0, the only one of most relays. */
+function keyOf(bytes: Buffer, at: number): string {
+  const ends = bytes.toString('latin1', at + TRUNK_CLIENT, at + TRUNK_HEADER_LENGTH);
+  const listener = bytes[at + TRUNK_LISTENER]!;
+  return listener === 0 ? ends : String.fromCharCode(listener) + ends;
 }
