@@ -11,6 +11,9 @@ import { startStrippedWorker } from './stripped-worker.ts';
 import { ThreadOutbox, type ThreadMessage, type ThreadReport } from './thread-channel.ts';
 import { closeSocketSet, openSocketSets, type SocketSet, type SocketSets } from './udp-sockets.ts';
 
+/** A forwarding thread leaves next to no garbage; the less room that has, the shorter is each collection. */
+const HEAP = { maxYoungGenerationSizeMb: 1 };
+
 /**
  * @param count Threads; each is kept on a processor of its own when there are several.
  * @param restore Finds flows that packets lack.
@@ -93,7 +96,8 @@ class RelayThread {
     const { inbox } = this.#outbox;
     const entry = new URL('./relay-thread.ts', import.meta.url);
     const data = dataFor(inbox, this.counters.memory);
-    const worker = startStrippedWorker(entry, data, { transferList: [inbox.port] });
+    const options = { transferList: [inbox.port], resourceLimits: HEAP };
+    const worker = startStrippedWorker(entry, data, options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.started = promise;
     this.#exited = new Promise((ended) => worker.once('exit', ended));
