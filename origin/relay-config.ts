@@ -5,6 +5,7 @@ import {
   Address,
   Cidr,
   ClusterId,
+  ConfigError,
   LogLevel,
   RelaySockets,
   Routes,
@@ -13,6 +14,7 @@ import {
   readConfigText,
   secret,
 } from './config.ts';
+import { requireRedisUrl } from './redis/redis-url.ts';
 import { DRAIN_QUIET, DRAIN_TIME } from './relay/drain.ts';
 
 /** The environment variable that holds the whole configuration as JSON. */
@@ -79,5 +81,17 @@ export async function readRelayConfig(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<RelayConfig> {
+  requireRedis(env[REDIS_URL_VARIABLE]);
   return parseRelayConfig(await readConfigText(args, env, RELAY_CONFIG_VARIABLE));
+}
+
+/** An empty one counts as none. */
+function requireRedis(url: string | undefined): void {
+  if (!url) return;
+  try {
+    requireRedisUrl(url);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(`${REDIS_URL_VARIABLE} ${reason}`);
+  }
 }
