@@ -56,8 +56,11 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   if (redis) opened.defer(() => redis.close());
   const transceivers = await openDirectory(config, redis, opened);
   const { cluster, peers, routes, threads, replaces } = config;
+  let mayAnswer = replaces !== undefined;
   const inherit = async (flows: FlowMemory): Promise<void> => {
-    if (replaces !== undefined) await takeFlowsOf(replaces, flows, routingKeys);
+    if (replaces === undefined || !mayAnswer) return;
+    // One that hangs is waited for once.
+    mayAnswer = await takeFlowsOf(replaces, flows, routingKeys);
   };
   const relay = await startRelay({
     ...config.relay,
@@ -92,16 +95,20 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   log.info({ why }, 'the relay ends');
 }
 
+/** @returns Whether it gave them. */
 async function takeFlowsOf(
   admin: string,
   flows: FlowMemory,
   routingKeys: ReturnType<typeof parseRoutingKeys>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const taken = await takeFlows(admin, flows, routingKeys);
     log.info({ admin, taken }, 'took over flows');
+    return true;
   } catch (error) {
-    log.warn({ err: error, admin }, 'Cannot take over flows: clients’ checks will make them anew');
+    const what = 'Cannot take over all flows: clients’ checks will make the others anew';
+    log.warn({ err: error, admin }, `${what}; see whether that process still serves`);
+    return false;
   }
 }
 
