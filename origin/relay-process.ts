@@ -13,7 +13,7 @@ import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisDirectory } from './redis-directory.ts';
-import { REDIS_URL_VARIABLE } from './redis/redis-url.ts';
+import { redisUrlOf } from './redis/redis-url.ts';
 import { readRelayConfig, type RelayConfig } from './relay-config.ts';
 import { adminApp, type RelayState } from './relay/admin.ts';
 import { drained } from './relay/drain.ts';
@@ -58,8 +58,11 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   if (redis) opened.defer(() => redis.close());
   const transceivers = await openDirectory(config, redis, opened);
   const { cluster, peers, routes, threads, replaces } = config;
+  let mayAnswer = replaces !== undefined;
   const inherit = async (flows: FlowMemory): Promise<void> => {
-    if (replaces !== undefined) await takeFlowsOf(replaces, flows, routingKeys);
+    if (replaces === undefined || !mayAnswer) return;
+    // One that hangs is waited for once.
+    mayAnswer = await takeFlowsOf(replaces, flows, routingKeys);
   };
   const relay = await startRelay({
     ...config.relay,
@@ -94,16 +97,20 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   log.info({ why }, 'the relay ends');
 }
 
+/** @returns Whether it gave them. */
 async function takeFlowsOf(
   admin: string,
   flows: FlowMemory,
   routingKeys: ReturnType<typeof parseRoutingKeys>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const taken = await takeFlows(admin, flows, routingKeys);
     log.info({ admin, taken }, 'took over flows');
+    return true;
   } catch (error) {
-    log.warn({ err: error, admin }, 'Cannot take over flows: clients’ checks will make them anew');
+    const what = 'Cannot take over all flows: clients’ checks will make the others anew';
+    log.warn({ err: error, admin }, `${what}; see whether that process still serves`);
+    return false;
   }
 }
 
@@ -136,9 +143,9 @@ function listedDirectory(transceivers: RelayConfig['transceivers']): MemoryDirec
 
 try {
   const config = await readRelayConfig(process.argv.slice(2), process.env);
-  const redisUrl = process.env[REDIS_URL_VARIABLE];
+  const redisUrl = redisUrlOf(process.env);
   log = pino({ name: 'relay', level: config.logLevel });
-  await run(config, redisUrl === '' ? undefined : redisUrl);
+  await run(config, redisUrl);
   process.exit(0);
 } catch (error) {
   if (!(error instanceof ConfigError)) die(error, 'the relay cannot start');

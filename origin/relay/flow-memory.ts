@@ -79,7 +79,8 @@ export const EXPIRED_TOTAL = 0;
 export const EVICTED_TOTAL = 1;
 export const OPENED_TOTAL = 2;
 export const RESTORED_TOTAL = 3;
-const TOTALS = 4;
+export const HANDED_OVER_TOTAL = 4;
+const TOTALS = 5;
 export const TOTALS_OFFSET = CONTROL_WORDS * Int32Array.BYTES_PER_ELEMENT;
 
 /** Made once, by the main thread, and handed to each thread as it is. */

@@ -160,6 +160,23 @@ test('a tentative flow counts for the token it has now', () => {
   expect(lookUp(table, client(1), 1030)).toMatchObject({ transceiver: 6 });
 });
 
+test('flows that change to a token count for its limit, too', () => {
+  const table = smallTable({ maxPerToken: 2 });
+  const renew = (port: number, now: number): unknown => {
+    prove(table, client(port), 5, now);
+    const id = transactionId();
+    table.check(client(port), 0, routeOf(5), token(6), id, now);
+    return table.answer(client(port), 0, id, moment(now));
+  };
+  expect([1, 2, 3].map((port) => renew(port, 0))).toEqual(['renewed', 'renewed', undefined]);
+  expect(lookUp(table, client(3), 0, 5)).toMatchObject({ hasToken: true });
+
+  expect(renew(4, YIELD_AFTER)).toBe('renewed');
+  expect([1, 2, 3, 4].map((port) => lookUp(table, client(port), YIELD_AFTER, 6)?.hasToken)).toEqual(
+    [undefined, true, false, true],
+  );
+});
+
 test.each<[keyof FlowLimits, number]>([
   ['maxFlows', 0],
   ['maxFlows', MAX_FLOWS + 1],

@@ -112,6 +112,10 @@ class Model {
     if (!flow || !asked?.ids.includes(id) || now - asked.at > CHECK_LIFETIME) return undefined;
     const change = flow.proven ? 'moved' : 'proven';
     if (change === 'moved' && now - flow.checkedAt < TOKEN_QUIET) return undefined;
+    const isOneMore = flow.token !== asked.token;
+    if (isOneMore && !this.makeRoom((one) => one.token === asked.token, PER_TOKEN, now)) {
+      return undefined;
+    }
     if (flow.proven) flow.checkedAt = now;
     Object.assign(flow, { token: asked.token, proven: true, seenAt: now, asked: undefined });
     return change;

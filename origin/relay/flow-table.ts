@@ -8,6 +8,7 @@ import { FlowKey } from './flow-key.ts';
 import {
   EVICTED_TOTAL,
   EXPIRED_TOTAL,
+  HANDED_OVER_TOTAL,
   LOCK,
   OPENED_TOTAL,
   PROVEN_COUNT,
@@ -105,8 +106,14 @@ export class FlowTable {
     return this.#store.totals[OPENED_TOTAL]!;
   }
 
+  /** Flows that Redis had kept. */
   get restored(): number {
     return this.#store.totals[RESTORED_TOTAL]!;
+  }
+
+  /** Flows of the process whose place this one took. */
+  get handedOver(): number {
+    return this.#store.totals[HANDED_OVER_TOTAL]!;
   }
 
   /**
@@ -214,9 +221,17 @@ export class FlowTable {
   /**
    * Takes a proven flow from elsewhere, where it was remembered. What the table knows itself stays.
    *
+   * @param total Counts it: that of flows from Redis unless told otherwise.
    * @returns Whether the flow is new here.
    */
-  restore(header: Uint8Array, at: number, route: Route, token: Uint8Array, now: number): boolean {
+  restore(
+    header: Uint8Array,
+    at: number,
+    route: Route,
+    token: Uint8Array,
+    now: number,
+    total: typeof RESTORED_TOTAL | typeof HANDED_OVER_TOTAL = RESTORED_TOTAL,
+  ): boolean {
     this.#key.read(header, at);
     this.#route.setToken(token, 0);
     this.#route.setRoute(route);
@@ -224,7 +239,7 @@ export class FlowTable {
     try {
       if (this.#living(now) !== 0 || !this.#makeRoomOfToken(now)) return false;
       this.#insert(PROVEN, now);
-      this.#store.totals[RESTORED_TOTAL]! += 1;
+      this.#store.totals[total]! += 1;
       return true;
     } finally {
       this.#lock.release();

@@ -72,6 +72,8 @@ export class GatherOutbox {
   readonly #messages = new NativeWords(MAX_FRAMES * MESSAGE_WORDS);
   readonly #controls = new NativeWords(MAX_FRAMES * CONTROL_WORDS);
   readonly #padding: NativeMemory;
+  /** Of each message. */
+  readonly #datagrams = new Uint8Array(MAX_FRAMES);
   #iovecCount = 0;
   #messageCount = 0;
   /** Of the one that was added last. */
@@ -126,7 +128,13 @@ export class GatherOutbox {
     this.#frames = 0;
     this.#destinations = 0;
     // Without it one lost batch is all that a system costs that cannot do it, or a way with a lower MTU.
-    const supported = sendMessages(this.#fd, this.#messages, this.#messageCount, this.#counters);
+    const supported = sendMessages(
+      this.#fd,
+      this.#messages,
+      this.#messageCount,
+      this.#counters,
+      this.#datagrams,
+    );
     if (!supported) this.#segments = false;
   }
 
@@ -152,6 +160,7 @@ export class GatherOutbox {
       segments++;
     }
     const message = this.#messageCount++;
+    this.#datagrams[message] = segments;
     const at = message * MESSAGE_WORDS;
     const { words } = this.#messages;
     setPointer(words, at + MESSAGE_NAME, this.#names.pointerTo(destination * NAME_WORDS));

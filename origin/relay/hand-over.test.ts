@@ -66,6 +66,27 @@ test('flows of other keys, and bytes that are no flows, are left out', async () 
   expect(await takeFlows(noise, flowMemory(), [KEY])).toBe(0);
 });
 
+test('one that hangs before or amidst its flows is given up, and what came by then is kept', async () => {
+  const from = flowMemory();
+  fill(from, 10);
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => silent.closeAllConnections());
+  onTestFinished(() => void silent.close());
+  const address = silent.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const before = takeFlows(`http://127.0.0.1:${address.port}`, flowMemory(), [KEY], 50);
+  await expect(before).rejects.toThrow('gave nothing for 50 ms');
+
+  const records = await new Response(streamFlows(from)).bytes();
+  const hanging = await serveBody(
+    () => new ReadableStream({ start: (controller) => controller.enqueue(records) }),
+  );
+  const to = flowMemory();
+  await expect(takeFlows(hanging, to, [KEY], 1_000)).rejects.toThrow('gave nothing for 1000 ms');
+  expect(new FlowTable(to).handedOver).toBe(10);
+});
+
 test('what does not hand over is an error', async () => {
   const refusing = await serveBody(() => new Uint8Array(), 404);
   await expect(takeFlows(refusing, flowMemory(), [KEY])).rejects.toThrow('answered 404');

@@ -116,6 +116,12 @@ export function wasInterrupted(): boolean {
   return koffi.errno() === koffi.os.errno.EINTR;
 }
 
+/** Whether the last failed call found the socket's buffer, or a queue of the system, full. */
+export function hadNoRoom(): boolean {
+  const { EAGAIN, ENOBUFS } = koffi.os.errno;
+  return koffi.errno() === EAGAIN || koffi.errno() === ENOBUFS;
+}
+
 /** Whether the last failed call asked for what the system, or the way to that address, cannot do. */
 export function wasUnsupported(): boolean {
   const { EINVAL, EIO } = koffi.os.errno;

@@ -6,6 +6,7 @@ import {
   MMSGHDR_LENGTH,
   NativeMemory,
   libc,
+  hadNoRoom,
   wasInterrupted,
   wasUnsupported,
 } from './libc.ts';
@@ -63,6 +64,7 @@ export class NativeWords extends NativeMemory {
 /**
  * Sends `count` messages. What the system refuses is counted and left out, and the rest goes on.
  *
+ * @param datagrams That the system makes of each message, where it is not one.
  * @returns False when one asked for what the system cannot do.
  */
 export function sendMessages(
@@ -70,6 +72,7 @@ export function sendMessages(
   messages: NativeWords,
   count: number,
   counters: Counters,
+  datagrams?: Uint8Array,
 ): boolean {
   const { sendmmsg } = libc();
   let supported = true;
@@ -78,8 +81,10 @@ export function sendMessages(
     if (done > 0) {
       sent += done;
     } else if (!wasInterrupted()) {
+      const refused = datagrams ? datagrams[sent]! : 1;
       if (wasUnsupported()) supported = false;
-      counters.sendError();
+      if (hadNoRoom()) counters.drop('queue-full', refused);
+      else counters.sendError(refused);
       sent++;
     }
   }

@@ -67,7 +67,10 @@ export interface Relay {
   /** All flows, as {@link FlowTable} finds them. */
   readonly flows: FlowMemory;
   counters(): RelayCounters;
-  /** Takes no new TCP connections; all else goes on. */
+  /**
+   * Takes no new TCP connections, and leaves the UDP addresses to the process that has taken them over;
+   * all else goes on.
+   */
   retire(): void;
   close(): Promise<void>;
 }

@@ -80,6 +80,9 @@ export function answered(store: FlowStore, place: number, now: Moment): FlowChan
     const target = flows[place + CANDIDATE_TARGET]!;
     change = target === flows[place + TARGET] ? 'renewed' : 'moved';
     if (change === 'moved' && !isUndefended(store, place, now)) return undefined;
+    const tokenHash = store.keyed.words(flows, place + CANDIDATE_TOKEN, TOKEN_WORDS);
+    const isOneMore = flows[place + TOKEN_HASH] !== tokenHash;
+    if (isOneMore && !store.makeRoomOfToken(tokenHash, now32)) return undefined;
     const expiry = flows[place + CANDIDATE_EXPIRY]!;
     store.reroute(place, target, expiry, flows, place + CANDIDATE_TOKEN, now32);
   }

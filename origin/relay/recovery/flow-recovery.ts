@@ -5,7 +5,7 @@
  */
 import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
 import type { RoutingKey } from '../../../protocol/routing-keys.ts';
-import type { GuardedRedis } from '../../redis/guarded-redis.ts';
+import type { GuardedRedis, RedisCounters } from '../../redis/guarded-redis.ts';
 import type { FlowMemory } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
 import { Histogram, type HistogramCounts } from '../histogram.ts';
@@ -54,6 +54,7 @@ export interface RecoveryCounters {
   readonly rebuild: HistogramCounts;
   readonly reads: ReadCounters;
   readonly writes: WriteCounters;
+  readonly redis: RedisCounters;
 }
 
 export class FlowRecovery {
@@ -102,6 +103,7 @@ export class FlowRecovery {
       rebuild: this.#rebuild.counts,
       reads: this.#reads.counters,
       writes: this.#writes.counters,
+      redis: this.#redis.counters(),
     };
   }
 
