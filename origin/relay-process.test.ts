@@ -161,6 +161,30 @@ describe('a relay process', () => {
 });
 
 describe.runIf(hasBatchedCalls())('a relay that takes the place of another', () => {
+  test('leaves it in its place while Redis tells of no transceiver', async () => {
+    const { end } = await openTransceiver();
+    const transceivers = [{ id: TRANSCEIVER, trunk: end.address }];
+    const config = await relayConfig({ transceivers });
+    const old = await RelayProcess.started(config);
+    const client = await proveClient(old);
+    const { admin } = await relayConfig();
+    const replaces = `http://${config.admin!.address}:${config.admin!.port}`;
+    const ports = await choosePorts({ redis: { protocol: 'tcp' } });
+    const redisUrl = `redis://${LOOPBACK}:${ports.redis!}`;
+    const successor = RelayProcess.spawn({ ...config, admin, replaces }, redisUrl);
+    await eventually(async () => expect(await successor.status('/readyz')).toBe(503));
+
+    // Three times as long as it waits for Redis before it warns.
+    for (let i = 0; i < 30; i++) {
+      client.send(RTP, old.listeners[0]!);
+      expect((await client.next()).bytes).toEqual(RTP);
+      await delay(100);
+    }
+    expect(await successor.status('/readyz')).toBe(503);
+    successor.signal('SIGTERM');
+    expect(await successor.ended).toBe(0);
+  });
+
   test.for([
     [1, 2],
     [2, 1],

@@ -56,7 +56,8 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   const routingKeys = parseRoutingKeys(config.routingKeys);
   const redis = redisUrl === undefined ? undefined : new GuardedRedis({ url: redisUrl, log });
   if (redis) opened.defer(() => redis.close());
-  const transceivers = await openDirectory(config, redis, opened);
+  const transceivers = await openDirectory(config, redis, opened, ends.asked);
+  if (!transceivers) return;
   const { cluster, peers, routes, threads, replaces } = config;
   let mayAnswer = replaces !== undefined;
   const inherit = async (flows: FlowMemory): Promise<void> => {
@@ -114,17 +115,25 @@ async function takeFlowsOf(
   }
 }
 
+/** @returns Undefined when it is to end before it can take the place of another. */
 async function openDirectory(
-  { cluster, routingKeys, transceivers }: RelayConfig,
+  { cluster, routingKeys, transceivers, replaces }: RelayConfig,
   redis: GuardedRedis | undefined,
   opened: AsyncDisposableStack,
-): Promise<TransceiverDirectory> {
+  end: Promise<void>,
+): Promise<TransceiverDirectory | undefined> {
   if (!redis) return listedDirectory(transceivers);
   const keys = parseRoutingKeys(routingKeys);
   const directory = new RedisDirectory({ redis, cluster, routingKeys: keys, log });
   opened.defer(() => directory.close());
-  await Promise.race([firstTransceiver(directory), delay(ROSTER_WAIT)]);
-  return directory;
+  const first = firstTransceiver(directory).then(() => true);
+  if ((await Promise.race([first, delay(ROSTER_WAIT, false)])) || replaces === undefined) {
+    return directory;
+  }
+  log.warn(
+    'Redis tells of no transceiver, so the other relay goes on until it does; look after Redis',
+  );
+  return (await Promise.race([first, end.then(() => false)])) ? directory : undefined;
 }
 
 /** Settles once the directory has any, for it learns all at once. */
