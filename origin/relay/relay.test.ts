@@ -125,7 +125,8 @@ describe('a call within one region', () => {
     const client = await openEnd();
     await gone.close();
 
-    for (let i = 0; i < 20; i++) client.send(check(ufragFor(1, 6)), relay.listeners[0]!);
+    const ufrag = ufragFor(1, 6);
+    for (let i = 0; i < 20; i++) client.send(check(ufrag), relay.listeners[0]!);
 
     await prove(client, relay, ends(5), ufragFor(1, 5));
     expect(relay.counters().flows.proven).toBe(1);
