@@ -8,5 +8,5 @@ test('the guide for operators explains every reason for a drop, and no other', a
   const text = await readFile(GUIDE, 'utf8');
   const section = text.slice(text.indexOf('## Why packets are dropped'));
   const explained = [...section.matchAll(/^\| `([a-z-]+)`/gm)].map(([, reason]) => reason);
-  expect(explained.toSorted()).toEqual(Object.keys(NO_DROPS).toSorted());
+  expect(new Set(explained)).toEqual(new Set(Object.keys(NO_DROPS)));
 });

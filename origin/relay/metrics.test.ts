@@ -121,17 +121,21 @@ function series(name: string, label: string, all: object, some: Record<string, n
   );
 }
 
+function traffic(direction: string, counts: Record<string, number>) {
+  return Object.fromEntries(
+    ['stun', 'dtls', 'rtp', 'other'].map((kind) => [
+      `relay_packets_total{direction="${direction}",class="${kind}"}`,
+      counts[kind] ?? 0,
+    ]),
+  );
+}
+
+function bytes(direction: string, kind: string) {
+  return `relay_bytes_total{direction="${direction}",class="${kind}"}`;
+}
+
 test('a scrape says what the traffic was', async () => {
   const { values } = await scrape(await sendTraffic());
-  const traffic = (direction: string, counts: Record<string, number>) =>
-    Object.fromEntries(
-      ['stun', 'dtls', 'rtp', 'other'].map((one) => [
-        `relay_packets_total{direction="${direction}",class="${one}"}`,
-        counts[one] ?? 0,
-      ]),
-    );
-  const bytes = (direction: string, kind: string) =>
-    `relay_bytes_total{direction="${direction}",class="${kind}"}`;
 
   expect(Object.fromEntries(values)).toMatchObject({
     ...traffic('from_clients', { stun: 4, dtls: 1, rtp: 5, other: 1 }),

@@ -29,10 +29,7 @@ export function refusal(check: Message, key: Buffer): Buffer | undefined {
   const unknown = check.unknownAttributeTypes.filter((type) => type < FIRST_OPTIONAL_ATTRIBUTE);
   if (unknown.length > 0) {
     // RFC 8489 §6.3.1
-    const error = refused(check).setAttribute('ERROR-CODE', [
-      420,
-      'Unknown Attribute',
-    ]);
+    const error = refused(check).setAttribute('ERROR-CODE', [420, 'Unknown Attribute']);
     return seal(error.setAttribute('UNKNOWN-ATTRIBUTES', unknown), key);
   }
   if (check.attributesKeys.includes('ICE-CONTROLLED')) {
