@@ -84,11 +84,12 @@ describe.runIf(hasBatchedCalls())('frames to one destination', () => {
     const option = new Int32Array([1]);
     libc().setsockopt(sockets.trunk.fd, SOL_SOCKET, SO_NO_CHECK, option, option.byteLength);
     const frames = framesOf(20, () => 172);
+    const datagrams = Math.ceil(20 / Math.floor(MTU / frames[0]!.length));
     send(frames);
-    expect(totals(counters).sendErrors).toBe(1);
+    expect(totals(counters).sendErrors).toBe(datagrams);
     send(frames);
     expect((await take(frames.length)).got).toEqual(frames);
-    expect(totals(counters).sendErrors).toBe(1);
+    expect(totals(counters).sendErrors).toBe(datagrams);
   });
 
   function send(frames: readonly Buffer[]): void {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Counters } from './counters.ts';
-import { SOCK_DGRAM, SOCK_NONBLOCK, hasBatchedCalls, libc } from './libc.ts';
+import { AF_INET, SOCK_DGRAM, SOCK_NONBLOCK, hasBatchedCalls, libc } from './libc.ts';
 import {
   MESSAGE_NAME,
   MESSAGE_NAME_LENGTH,
@@ -10,6 +10,7 @@ import {
   sendMessages,
   setPointer,
 } from './native-message.ts';
+import { initSockaddr } from './sockaddr.ts';
 import { totals } from './testing/totals.ts';
 
 /** A receiver of this family has room for few datagrams, and its sender is told when there is none. */
@@ -67,5 +68,19 @@ describe.runIf(hasBatchedCalls())('messages that the system does not take', () =
     const messages = messagesTo(unusedName());
     sendMessages(openSocket(), messages, 2, counters, Uint8Array.of(1, 2));
     expect(totals(counters)).toMatchObject({ sendErrors: 3, drops: { 'queue-full': 0 } });
+  });
+
+  test('say nothing of what the system can do, unless they were to be cut', () => {
+    const name = new NativeWords(4);
+    // UDP has no port 0, and the system answers with the error of what it does not know.
+    initSockaddr(new Uint8Array(name.buffer), 0, true);
+    const messages = messagesTo(name);
+    const sender = libc().socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    onTestFinished(() => void libc().close(sender));
+    const counters = new Counters();
+    expect(sendMessages(sender, messages, 1, counters)).toBe(true);
+    expect(sendMessages(sender, messages, 1, counters, Uint8Array.of(1))).toBe(true);
+    expect(sendMessages(sender, messages, 1, counters, Uint8Array.of(2))).toBe(false);
+    expect(totals(counters).sendErrors).toBe(4);
   });
 });

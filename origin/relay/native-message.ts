@@ -65,7 +65,7 @@ export class NativeWords extends NativeMemory {
  * Sends `count` messages. What the system refuses is counted and left out, and the rest goes on.
  *
  * @param datagrams That the system makes of each message, where it is not one.
- * @returns False when one asked for what the system cannot do.
+ * @returns False when the system cannot make several datagrams of one.
  */
 export function sendMessages(
   fd: number,
@@ -82,7 +82,7 @@ export function sendMessages(
       sent += done;
     } else if (!wasInterrupted()) {
       const refused = datagrams ? datagrams[sent]! : 1;
-      if (wasUnsupported()) supported = false;
+      if (refused > 1 && wasUnsupported()) supported = false;
       if (hadNoRoom()) counters.drop('queue-full', refused);
       else counters.sendError(refused);
       sent++;
