@@ -157,5 +157,7 @@ test('without Redis, the next check of the client heals the call', async () => {
 
   expect(await successor.metric('relay_flow_creations_total{source="stun"}')).toBeGreaterThan(0);
   expect(await successor.metric('relay_flow_creations_total{source="hand-over"}')).toBe(0);
+  const lost = await successor.metric('relay_drops_total{reason="unknown-transceiver"}');
+  expect(lost).toBe(0);
   await until(() => client.connection.connectionState === 'connected');
 });

@@ -35,6 +35,8 @@ export interface ForwarderSetup {
   readonly routingKeys: readonly [RoutingKey, ...RoutingKey[]];
   /** The table of all threads. */
   readonly flows: FlowMemory;
+  /** Those known before the first packet; {@link Forwarder.place} tells of others. */
+  readonly transceivers?: ReadonlyMap<number, Hop> | undefined;
 }
 
 export class Forwarder {
@@ -59,6 +61,7 @@ export class Forwarder {
     this.#sink = sink;
     this.#counters = counters;
     this.#hops = new NextHops({ cluster, ipv4: isMappedIPv4(self.address), routes });
+    for (const [transceiver, hop] of setup.transceivers ?? []) this.place(transceiver, hop);
     const flows = new FlowTable(setup.flows);
     const router = new UpRouter(new UfragCodec(routingKeys), flows, this.#hops, counters);
     const held = ask && new HeldPackets(ask, setup.flows, counters);

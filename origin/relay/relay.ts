@@ -16,7 +16,7 @@ import { FlowTable } from './flow-table.ts';
 import type { IoOptions, OpenIo } from './io.ts';
 import { hasBatchedCalls } from './libc.ts';
 import { steadyNow } from './moment.ts';
-import { hopFamily, hopTo } from './next-hop.ts';
+import { hopFamily, hopTo, type Hop } from './next-hop.ts';
 import { FlowRecovery } from './recovery/flow-recovery.ts';
 import { tcpIo } from './tcp-io.ts';
 import { openThreads } from './threads.ts';
@@ -88,7 +88,8 @@ export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promis
   requireTrunk(options.trunk);
   if (options.tcp) requireTrunk(options.tcp.trunk, isIP(options.trunk.address));
   const flows = flowMemory({ ...FLOW_LIMITS, ...options.limits });
-  const setup = { cluster, peers, routes, routingKeys, flows };
+  const known = knownHops(transceivers, isIP(options.trunk.address) === 4);
+  const setup = { cluster, peers, routes, routingKeys, flows, transceivers: known };
   const io = options.io ?? (hasBatchedCalls() ? 'batched' : 'dgram');
   if (options.beside && io === 'dgram') {
     throw new Error('Only Linux lets a relay open its ports beside another; end that one first.');
@@ -108,6 +109,17 @@ export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promis
   const { listeners, trunk, tcp } = relay;
   log.info({ cluster, listeners, trunk, tcp, io, threads }, 'The relay forwards');
   return relay;
+}
+
+/** Threads forward from their first moment on, and must not drop what comes for these. */
+function knownHops(directory: TransceiverDirectory, ipv4: boolean): Map<number, Hop> {
+  const known = new Map<number, Hop>();
+  const unwatch = directory.watch((transceiver, trunk) => {
+    const hop = trunk && hopTo(trunk, ipv4);
+    if (hop) known.set(transceiver, hop);
+  });
+  unwatch();
+  return known;
 }
 
 interface Planes {
