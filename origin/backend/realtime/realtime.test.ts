@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { onTestFinished, expect, test } from 'vitest';
 import type { AudioCodec, AudioPacket, BackendSession, Call } from '../backend.ts';
+import { startParrot } from '../parrot/parrot.ts';
 import { realtimeServer, type ReceivedEvent } from '../testing/realtime-server.ts';
 import { realtime, type RealtimeOptions } from './realtime.ts';
 
@@ -230,4 +231,18 @@ test('an event that is too large breaks the link, and nothing else', async () =>
   await until(() => server.requests.length === 2);
   expect(told.at(-1)).toMatchObject({ error: { code: 'backend_lost' } });
   expect(failures).toEqual([]);
+});
+
+test('an event that nests too deep is refused, and neither back end nor call is harmed', async () => {
+  const parrot = await startParrot();
+  onTestFinished(() => parrot.close());
+  const { session, told, types } = openCall({ url: parrot.url });
+  await until(() => types().includes('session.updated'));
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  session.data('oai-events', `{"type":"session.update","session":{"a":${deep}}}`);
+  session.data('oai-events', `{"type":"conversation.item.create","item":{"type":"a","b":${deep}}}`);
+  const refusals = () => told.filter(({ type }) => type === 'error');
+  await until(() => refusals().length === 2);
+  session.data('oai-events', '{"type":"conversation.item.create","item":{"type":"message"}}');
+  await until(() => types().includes('conversation.item.added'));
 });
