@@ -236,7 +236,7 @@ test('an event that is too large breaks the link, and nothing else', async () =>
 test('an event that nests too deep is refused, and neither back end nor call is harmed', async () => {
   const parrot = await startParrot();
   onTestFinished(() => parrot.close());
-  const { session, told, types } = openCall({ url: parrot.url });
+  const { session, told, types, failures } = openCall({ url: parrot.url });
   await until(() => types().includes('session.updated'));
   const deep = '['.repeat(100_000) + ']'.repeat(100_000);
   session.data('oai-events', `{"type":"session.update","session":{"a":${deep}}}`);
@@ -245,4 +245,5 @@ test('an event that nests too deep is refused, and neither back end nor call is 
   await until(() => refusals().length === 2);
   session.data('oai-events', '{"type":"conversation.item.create","item":{"type":"message"}}');
   await until(() => types().includes('conversation.item.added'));
+  expect(failures).toEqual([]);
 });
