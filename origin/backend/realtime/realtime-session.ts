@@ -13,12 +13,10 @@ import {
 } from './events.ts';
 import { BackendLink } from './link.ts';
 import type { RealtimeOptions } from './realtime.ts';
+import { WaitingEvents } from './waiting-events.ts';
 
 /** The data channel that carries a conversation's events. */
 export const EVENTS_CHANNEL = 'oai-events';
-
-/** Events that wait at most for the data channel, and for the back end. */
-const MAX_WAITING = 64;
 
 /** Milliseconds that the client gets to learn why its call ends. */
 const FAREWELL = 250;
@@ -30,8 +28,8 @@ export class RealtimeSession implements BackendSession {
   readonly #call: Call;
   readonly #options: RealtimeOptions;
   readonly #link: BackendLink;
-  readonly #forClient: string[] = [];
-  readonly #forBackend: string[] = [];
+  readonly #forClient = new WaitingEvents();
+  readonly #forBackend = new WaitingEvents();
   /** Responses that were cut off: what still comes of them is not said. */
   readonly #cut = new Set<string>();
   #voice: Voice | undefined;
@@ -80,7 +78,7 @@ export class RealtimeSession implements BackendSession {
   opened(label: string): void {
     if (label !== EVENTS_CHANNEL || this.#channelOpen) return;
     this.#channelOpen = true;
-    for (const text of this.#forClient.splice(0)) this.#call.sendData(EVENTS_CHANNEL, text);
+    for (const text of this.#forClient.take()) this.#call.sendData(EVENTS_CHANNEL, text);
   }
 
   close(): void {
@@ -112,7 +110,7 @@ export class RealtimeSession implements BackendSession {
   #onOpened(): void {
     // Formats come first: a back end takes sound for its default until it is told.
     if (this.#voice ?? this.#call.codec === undefined) this.#link.send(this.#sessionUpdate());
-    for (const text of this.#forBackend.splice(0)) this.#link.send(text);
+    for (const text of this.#forBackend.take()) this.#link.send(text);
   }
 
   #sessionUpdate(): string {
@@ -190,12 +188,13 @@ export class RealtimeSession implements BackendSession {
 
   #toClient(text: string): void {
     if (this.#channelOpen) this.#call.sendData(EVENTS_CHANNEL, text);
-    else if (this.#forClient.length < MAX_WAITING) this.#forClient.push(text);
+    else this.#forClient.add(text);
   }
 
   #toBackend(text: string): void {
     if (this.#link.isOpen) this.#link.send(text);
-    else if (this.#forBackend.length < MAX_WAITING) this.#forBackend.push(text);
-    else this.#tellError('backend_lost', 'The back end cannot be reached; the event is dropped.');
+    else if (!this.#forBackend.add(text)) {
+      this.#tellError('backend_lost', 'The back end cannot be reached; the event is dropped.');
+    }
   }
 }
