@@ -46,9 +46,9 @@ export class RealtimeSession implements BackendSession {
     this.#options = options;
     this.#session = options.session;
     this.#link = new BackendLink(options, {
-      opened: () => this.#onOpened(),
-      message: (text) => this.#onMessage(text),
-      lost: (reason) => this.#onLost(reason),
+      opened: () => this.#guard(() => this.#onOpened()),
+      message: (text) => this.#guard(() => this.#onMessage(text)),
+      lost: (reason) => this.#guard(() => this.#onLost(reason)),
       failed: (reason) => this.#fail(`The back end cannot be reached: ${reason}.`),
     });
     this.#openVoice().catch((error: unknown) => {
@@ -91,6 +91,21 @@ export class RealtimeSession implements BackendSession {
     this.#link.close();
   }
 
+  /** Nobody stands above what a socket or a clock calls, so what is thrown there would end the process. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#onFault(error);
+    }
+  }
+
+  #onFault(error: unknown): void {
+    const at = { err: error, call: this.#call.id };
+    this.#options.log.error(at, 'a conversation failed; this is a bug');
+    this.#call.fail('The conversation failed here.');
+  }
+
   async #openVoice(): Promise<void> {
     if (this.#call.codec === undefined) return;
     const codec = await openCodec(this.#call.codec);
@@ -103,6 +118,7 @@ export class RealtimeSession implements BackendSession {
       said: (packet) => this.#call.sendAudio(packet),
       started: (response) => this.#tell('output_audio_buffer.started', { response_id: response }),
       stopped: (response) => this.#tell('output_audio_buffer.stopped', { response_id: response }),
+      failed: (error) => this.#onFault(error),
     });
     if (this.#link.isOpen) this.#link.send(this.#sessionUpdate());
   }

@@ -30,7 +30,7 @@ function openCall(options: Omit<RealtimeOptions, 'log'>, codec: AudioCodec = 'pc
   session.opened!('oai-events');
   onTestFinished(() => session.close());
   const types = () => told.map(({ type }) => type);
-  return { session, said, told, failures, types };
+  return { session, said, told, failures, types, call };
 }
 
 function delta(response: string, ms: number): ReceivedEvent {
@@ -246,4 +246,28 @@ test('an event that nests too deep is refused, and neither back end nor call is 
   session.data('oai-events', '{"type":"conversation.item.create","item":{"type":"message"}}');
   await until(() => types().includes('conversation.item.added'));
   expect(failures).toEqual([]);
+});
+
+const bug = () => {
+  throw new Error('A bug.');
+};
+
+test('what is thrown below a socket ends its own call, and nothing else', async () => {
+  await using server = await realtimeServer();
+  const { failures, call } = openCall({ url: server.url });
+  await until(() => server.events.length > 0);
+  call.sendData = bug;
+  server.send({ type: 'anything' });
+  await until(() => failures.length > 0);
+  expect(failures).toEqual(['The conversation failed here.']);
+});
+
+test('what is thrown below the clock ends its own call, and nothing else', async () => {
+  await using server = await realtimeServer();
+  const { failures, call } = openCall({ url: server.url });
+  await until(() => server.events.length > 0);
+  call.sendAudio = bug;
+  server.send(delta('a', 200));
+  await until(() => failures.length > 0);
+  expect(failures).toEqual(['The conversation failed here.']);
 });
