@@ -36,6 +36,7 @@ export class RealtimeSession implements BackendSession {
   #channelOpen = false;
   #interrupts = true;
   #isFull = false;
+  #hasSentNoEvent = false;
   #farewell: NodeJS.Timeout | undefined;
   #over = false;
   /** What the conversation begins with, each time a link opens. */
@@ -136,7 +137,7 @@ export class RealtimeSession implements BackendSession {
   #onMessage(text: string): void {
     const event = readServerEvent(text);
     if (!event) {
-      this.#options.log.warn({ call: this.#call.id }, 'the back end sent what is no event');
+      this.#onNoEvent();
       return;
     }
     if (event.kind === 'audio') {
@@ -151,6 +152,13 @@ export class RealtimeSession implements BackendSession {
       this.#voice?.finish(event.response);
       this.#cut.delete(event.response);
     }
+  }
+
+  /** Once a call, or a back end could fill the log. */
+  #onNoEvent(): void {
+    if (this.#hasSentNoEvent) return;
+    this.#hasSentNoEvent = true;
+    this.#options.log.warn({ call: this.#call.id }, 'the back end sent what is no event');
   }
 
   #say({ of, sound }: Extract<ServerEvent, { kind: 'audio' }>): void {

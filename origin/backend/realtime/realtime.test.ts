@@ -11,7 +11,10 @@ const FRAME_MS = 20;
 const PCMU_FRAME = FRAME_MS * 8;
 const log = pino({ level: 'silent' });
 
-function openCall(options: Omit<RealtimeOptions, 'log'>, codec: AudioCodec = 'pcmu') {
+function openCall(
+  options: Omit<RealtimeOptions, 'log'> & Partial<Pick<RealtimeOptions, 'log'>>,
+  codec: AudioCodec = 'pcmu',
+) {
   const said: AudioPacket[] = [];
   const told: ReceivedEvent[] = [];
   const failures: string[] = [];
@@ -26,7 +29,7 @@ function openCall(options: Omit<RealtimeOptions, 'log'>, codec: AudioCodec = 'pc
     },
     fail: (reason) => failures.push(reason),
   };
-  const session: BackendSession = realtime({ ...options, log }).open(call);
+  const session: BackendSession = realtime({ log, ...options }).open(call);
   session.opened!('oai-events');
   onTestFinished(() => session.close());
   const types = () => told.map(({ type }) => type);
@@ -221,6 +224,20 @@ test('whatever a back end sends, the call goes on', async () => {
   server.send(done('end'));
   await until(() => types().includes('output_audio_buffer.stopped'));
   expect(failures).toEqual([]);
+});
+
+test('a back end that sends no events does not fill the log', async () => {
+  await using server = await realtimeServer();
+  const lines: string[] = [];
+  const { types } = openCall({
+    url: server.url,
+    log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
+  });
+  await until(() => server.events.length > 0);
+  for (let i = 0; i < 100; i++) server.send('no event');
+  server.send({ type: 'anything' });
+  await until(() => types().includes('anything'));
+  expect(lines).toHaveLength(1);
 });
 
 test('an event that is too large breaks the link, and nothing else', async () => {
