@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FRAME_MS, type VoiceCodec } from './codec.ts';
+import { openCodec } from './open-codec.ts';
 import { VoiceIn } from './voice-in.ts';
 
 const TICKS = 48;
@@ -73,5 +74,30 @@ describe('what a client says', () => {
     const arrivals = Array.from({ length: 20 }, (_, i) => [i, i * 20] as const);
     const kept = arrivals.filter(([index]) => index % 3 !== 1);
     expect(hear(kept, 420)).toHaveLength(kept.at(-1)![0] + 1);
+  });
+
+  test('is heard at most at twice the pace of time, whatever timestamps say', () => {
+    let heard = 0;
+    const voice = new VoiceIn(codec, (sound) => (heard += sound.length));
+    for (let i = 0; i < 10_000; i++) {
+      const payload = Uint8Array.of(1);
+      const timestamp = (i * 1_100 * TICKS) >>> 0;
+      voice.packet({ payload, sequenceNumber: i & 0xffff, timestamp, marker: false }, i);
+    }
+    expect(heard).toBeGreaterThan(20_000);
+    expect(heard).toBeLessThan(27_000);
+  });
+
+  test('comes after a gap in few pieces, however short the packets are', async () => {
+    const pcmu = await openCodec('pcmu');
+    let pieces = 0;
+    const voice = new VoiceIn(pcmu, () => pieces++);
+    const payload = Uint8Array.of(1);
+    voice.packet({ payload, sequenceNumber: 0, timestamp: 0, marker: false }, 0);
+    const timestamp = 2_900;
+    voice.packet({ payload, sequenceNumber: 2_900, timestamp, marker: false }, 20);
+    voice.tick(85);
+    expect(pieces).toBeGreaterThan(2);
+    expect(pieces).toBeLessThan(25);
   });
 });

@@ -12,29 +12,43 @@ const MAX_FILLED = 1_000;
 /** Milliseconds without a packet after which the sound goes on without them. */
 const SILENT_AFTER = MAX_WAIT + FRAME_MS;
 
+/**
+ * Milliseconds of sound that may be heard for each one of the clock, and that many more at once. A
+ * network that stalls and catches up stays far below; a client that lies about time does not.
+ */
+const MAX_PACE = 2;
+const MAX_BURST = 5_000;
+
 export class VoiceIn {
   readonly #codec: VoiceCodec;
   readonly #jitter: JitterBuffer;
-  readonly #hear: (sound: Uint8Array) => void;
+  readonly #takeSound: (sound: Uint8Array) => void;
   /** RTP time at which the next packet's sound begins. */
   #expected: number | undefined;
   #lastHeardAt = 0;
   #packetMs = FRAME_MS;
   /** Milliseconds of sound made up since the last packet. */
   #madeUp = 0;
+  /** Milliseconds of sound heard beyond the pace, and when that was counted. */
+  #ahead = 0;
+  #countedAt = 0;
 
   /** @param hear Takes sound of the codec's format, in order. */
   constructor(codec: VoiceCodec, hear: (sound: Uint8Array) => void) {
     this.#codec = codec;
     this.#jitter = new JitterBuffer(codec.ticksPerMs);
-    this.#hear = hear;
+    this.#takeSound = hear;
   }
 
   get counters(): Readonly<JitterCounters> {
     return this.#jitter.counters;
   }
 
+  /** Takes a packet; more of them than there is time for are not even decoded. */
   packet(packet: ReceivedAudio, now: number): void {
+    this.#ahead = Math.max(0, this.#ahead - MAX_PACE * (now - this.#countedAt));
+    this.#countedAt = now;
+    if (this.#ahead > MAX_BURST) return;
     this.#jitter.push(packet, now);
     this.#release(now);
   }
@@ -70,7 +84,12 @@ export class VoiceIn {
   /** Some of it may have been made up while it was missing. */
   #fillLoss(lost: number, next: ReceivedAudio): void {
     let missing = Math.min(MAX_FILLED, lost * this.#packetMs) - this.#madeUp;
-    for (; missing > this.#packetMs; missing -= this.#packetMs) this.#makeUp(this.#packetMs);
+    while (missing > this.#packetMs) {
+      // Never in steps as small as a packet may be, each of which costs an event.
+      const step = Math.min(missing - this.#packetMs, Math.max(FRAME_MS, this.#packetMs));
+      this.#makeUp(step);
+      missing -= step;
+    }
     if (missing > 0) this.#hear(this.#codec.recover(next.payload, this.#packetMs));
   }
 
@@ -85,5 +104,10 @@ export class VoiceIn {
     const guessing = this.#madeUp < MAX_CONCEALED;
     this.#hear(guessing ? this.#codec.conceal(ms) : this.#codec.silence(ms));
     this.#madeUp += ms;
+  }
+
+  #hear(sound: Uint8Array): void {
+    this.#ahead += sound.length / this.#codec.bytesPerMs;
+    this.#takeSound(sound);
   }
 }

@@ -4,6 +4,9 @@ import { FRAME_MS, type VoiceCodec } from './codec.ts';
 /** Milliseconds of sound that wait at most; a back end speaks faster than people listen. */
 export const MAX_QUEUED = 300_000;
 
+/** Pieces of it: as many as there are frames; a back end that sends single samples is no back end. */
+export const MAX_PIECES = MAX_QUEUED / FRAME_MS;
+
 /** Frames of silence after the last sound, so that a client's decoder need not guess how it ends. */
 const TAIL_FRAMES = 5;
 
@@ -55,8 +58,9 @@ export class VoiceOut {
 
   /** False when too much waits already. */
   push(of: Utterance, sound: Uint8Array): boolean {
-    if (this.#queued + sound.length > MAX_QUEUED * this.#codec.bytesPerMs) return false;
     if (sound.length === 0) return true;
+    if (this.#queue.length >= MAX_PIECES) return false;
+    if (this.#queued + sound.length > MAX_QUEUED * this.#codec.bytesPerMs) return false;
     this.#queue.push({ of, sound, at: 0 });
     this.#queued += sound.length;
     return true;
@@ -80,18 +84,19 @@ export class VoiceOut {
 
   /** Stops at once and forgets what waits; tells what was cut off, in the order it would have been heard. */
   cut(): CutUtterance[] {
-    const cut: CutUtterance[] = [];
+    const cut = new Map<string, CutUtterance>();
     const playing = this.#playing;
     if (playing && this.#hasStopped(playing.of.response)) this.#events.stopped(playing.of.response);
-    else if (playing) cut.push(this.#cutOff(playing));
+    else if (playing) cut.set(keyOf(playing.of), this.#cutOff(playing));
     for (const { of } of this.#queue) {
-      if (!cut.some((it) => isSame(it, of))) cut.push(this.#cutOff({ of, bytes: 0 }));
+      const key = keyOf(of);
+      if (!cut.has(key)) cut.set(key, this.#cutOff({ of, bytes: 0 }));
     }
     this.#queue.length = 0;
     this.#queued = 0;
     this.#playing = undefined;
     this.#finished.clear();
-    return cut;
+    return [...cut.values()];
   }
 
   #cutOff({ of, bytes }: { of: Utterance; bytes: number }): CutUtterance {
@@ -152,3 +157,6 @@ export class VoiceOut {
 function isSame(a: Utterance, b: Utterance): boolean {
   return a.response === b.response && a.item === b.item && a.content === b.content;
 }
+
+const keyOf = ({ response, item, content }: Utterance): string =>
+  JSON.stringify([response, item, content]);

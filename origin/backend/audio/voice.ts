@@ -14,6 +14,8 @@ export interface VoiceEvents {
   /** The first sound of a response is played, and the last was. */
   started(response: string): void;
   stopped(response: string): void;
+  /** The clock came upon an error and has stopped. */
+  failed(error: unknown): void;
 }
 
 export class Voice {
@@ -37,8 +39,13 @@ export class Voice {
       stopped: (response) => events.stopped(response),
     });
     this.#clock = new FrameClock((frame) => {
-      this.#in.tick(performance.now());
-      if (this.#open) this.#out.tick(frame);
+      try {
+        this.#in.tick(performance.now());
+        if (this.#open) this.#out.tick(frame);
+      } catch (error) {
+        this.#clock.stop();
+        events.failed(error);
+      }
     });
   }
 

@@ -3,6 +3,9 @@ import * as v from 'valibot';
 import type { SoundFormat } from '../audio/codec.ts';
 import type { CutUtterance, Utterance } from '../audio/voice-out.ts';
 
+/** Objects and arrays within one another; deeper ones overflow the stack of whoever writes them as JSON. */
+const MAX_DEPTH = 128;
+
 /** Characters of a name or id in an event. */
 const MAX_NAME = 256;
 
@@ -75,7 +78,7 @@ export function readServerEvent(text: string): ServerEvent | undefined {
   }
 }
 
-/** Total. Undefined for what is no event. */
+/** Total. Undefined for what is no event, or one too deep to be written again. */
 export function readEvent(text: string): ClientEvent | undefined {
   let value: unknown;
   try {
@@ -83,8 +86,14 @@ export function readEvent(text: string): ClientEvent | undefined {
   } catch {
     return undefined;
   }
+  if (!isWithin(value, MAX_DEPTH)) return undefined;
   const result = v.safeParse(AnyEvent, value);
   return result.success ? result.output : undefined;
+}
+
+function isWithin(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  return depth > 0 && Object.values(value).every((it) => isWithin(it, depth - 1));
 }
 
 /** A session.update as it is, but for the sound formats, which the call's codec decides. */

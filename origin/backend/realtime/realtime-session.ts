@@ -13,12 +13,10 @@ import {
 } from './events.ts';
 import { BackendLink } from './link.ts';
 import type { RealtimeOptions } from './realtime.ts';
+import { WaitingEvents } from './waiting-events.ts';
 
 /** The data channel that carries a conversation's events. */
 export const EVENTS_CHANNEL = 'oai-events';
-
-/** Events that wait at most for the data channel, and for the back end. */
-const MAX_WAITING = 64;
 
 /** Milliseconds that the client gets to learn why its call ends. */
 const FAREWELL = 250;
@@ -30,14 +28,15 @@ export class RealtimeSession implements BackendSession {
   readonly #call: Call;
   readonly #options: RealtimeOptions;
   readonly #link: BackendLink;
-  readonly #forClient: string[] = [];
-  readonly #forBackend: string[] = [];
+  readonly #forClient = new WaitingEvents();
+  readonly #forBackend = new WaitingEvents();
   /** Responses that were cut off: what still comes of them is not said. */
   readonly #cut = new Set<string>();
   #voice: Voice | undefined;
   #channelOpen = false;
   #interrupts = true;
   #isFull = false;
+  #hasSentNoEvent = false;
   #farewell: NodeJS.Timeout | undefined;
   #over = false;
   /** What the conversation begins with, each time a link opens. */
@@ -48,9 +47,9 @@ export class RealtimeSession implements BackendSession {
     this.#options = options;
     this.#session = options.session;
     this.#link = new BackendLink(options, {
-      opened: () => this.#onOpened(),
-      message: (text) => this.#onMessage(text),
-      lost: (reason) => this.#onLost(reason),
+      opened: () => this.#guard(() => this.#onOpened()),
+      message: (text) => this.#guard(() => this.#onMessage(text)),
+      lost: (reason) => this.#guard(() => this.#onLost(reason)),
       failed: (reason) => this.#fail(`The back end cannot be reached: ${reason}.`),
     });
     this.#openVoice().catch((error: unknown) => {
@@ -80,7 +79,7 @@ export class RealtimeSession implements BackendSession {
   opened(label: string): void {
     if (label !== EVENTS_CHANNEL || this.#channelOpen) return;
     this.#channelOpen = true;
-    for (const text of this.#forClient.splice(0)) this.#call.sendData(EVENTS_CHANNEL, text);
+    for (const text of this.#forClient.take()) this.#call.sendData(EVENTS_CHANNEL, text);
   }
 
   close(): void {
@@ -91,6 +90,21 @@ export class RealtimeSession implements BackendSession {
     this.#options.log.debug(at, 'conversation ended');
     this.#voice?.close();
     this.#link.close();
+  }
+
+  /** Nobody stands above what a socket or a clock calls, so what is thrown there would end the process. */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#onFault(error);
+    }
+  }
+
+  #onFault(error: unknown): void {
+    const at = { err: error, call: this.#call.id };
+    this.#options.log.error(at, 'a conversation failed; this is a bug');
+    this.#call.fail('The conversation failed here.');
   }
 
   async #openVoice(): Promise<void> {
@@ -105,6 +119,7 @@ export class RealtimeSession implements BackendSession {
       said: (packet) => this.#call.sendAudio(packet),
       started: (response) => this.#tell('output_audio_buffer.started', { response_id: response }),
       stopped: (response) => this.#tell('output_audio_buffer.stopped', { response_id: response }),
+      failed: (error) => this.#onFault(error),
     });
     if (this.#link.isOpen) this.#link.send(this.#sessionUpdate());
   }
@@ -112,7 +127,7 @@ export class RealtimeSession implements BackendSession {
   #onOpened(): void {
     // Formats come first: a back end takes sound for its default until it is told.
     if (this.#voice ?? this.#call.codec === undefined) this.#link.send(this.#sessionUpdate());
-    for (const text of this.#forBackend.splice(0)) this.#link.send(text);
+    for (const text of this.#forBackend.take()) this.#link.send(text);
   }
 
   #sessionUpdate(): string {
@@ -122,7 +137,7 @@ export class RealtimeSession implements BackendSession {
   #onMessage(text: string): void {
     const event = readServerEvent(text);
     if (!event) {
-      this.#options.log.warn({ call: this.#call.id }, 'the back end sent what is no event');
+      this.#onNoEvent();
       return;
     }
     if (event.kind === 'audio') {
@@ -137,6 +152,13 @@ export class RealtimeSession implements BackendSession {
       this.#voice?.finish(event.response);
       this.#cut.delete(event.response);
     }
+  }
+
+  /** Once a call, or a back end could fill the log. */
+  #onNoEvent(): void {
+    if (this.#hasSentNoEvent) return;
+    this.#hasSentNoEvent = true;
+    this.#options.log.warn({ call: this.#call.id }, 'the back end sent what is no event');
   }
 
   #say({ of, sound }: Extract<ServerEvent, { kind: 'audio' }>): void {
@@ -190,12 +212,13 @@ export class RealtimeSession implements BackendSession {
 
   #toClient(text: string): void {
     if (this.#channelOpen) this.#call.sendData(EVENTS_CHANNEL, text);
-    else if (this.#forClient.length < MAX_WAITING) this.#forClient.push(text);
+    else this.#forClient.add(text);
   }
 
   #toBackend(text: string): void {
     if (this.#link.isOpen) this.#link.send(text);
-    else if (this.#forBackend.length < MAX_WAITING) this.#forBackend.push(text);
-    else this.#tellError('backend_lost', 'The back end cannot be reached; the event is dropped.');
+    else if (!this.#forBackend.add(text)) {
+      this.#tellError('backend_lost', 'The back end cannot be reached; the event is dropped.');
+    }
   }
 }

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { onTestFinished, expect, test } from 'vitest';
 import type { AudioCodec, AudioPacket, BackendSession, Call } from '../backend.ts';
+import { startParrot } from '../parrot/parrot.ts';
 import { realtimeServer, type ReceivedEvent } from '../testing/realtime-server.ts';
 import { realtime, type RealtimeOptions } from './realtime.ts';
 
@@ -10,7 +11,10 @@ const FRAME_MS = 20;
 const PCMU_FRAME = FRAME_MS * 8;
 const log = pino({ level: 'silent' });
 
-function openCall(options: Omit<RealtimeOptions, 'log'>, codec: AudioCodec = 'pcmu') {
+function openCall(
+  options: Omit<RealtimeOptions, 'log'> & Partial<Pick<RealtimeOptions, 'log'>>,
+  codec: AudioCodec = 'pcmu',
+) {
   const said: AudioPacket[] = [];
   const told: ReceivedEvent[] = [];
   const failures: string[] = [];
@@ -25,11 +29,11 @@ function openCall(options: Omit<RealtimeOptions, 'log'>, codec: AudioCodec = 'pc
     },
     fail: (reason) => failures.push(reason),
   };
-  const session: BackendSession = realtime({ ...options, log }).open(call);
+  const session: BackendSession = realtime({ log, ...options }).open(call);
   session.opened!('oai-events');
   onTestFinished(() => session.close());
   const types = () => told.map(({ type }) => type);
-  return { session, said, told, failures, types };
+  return { session, said, told, failures, types, call };
 }
 
 function delta(response: string, ms: number): ReceivedEvent {
@@ -222,6 +226,20 @@ test('whatever a back end sends, the call goes on', async () => {
   expect(failures).toEqual([]);
 });
 
+test('a back end that sends no events does not fill the log', async () => {
+  await using server = await realtimeServer();
+  const lines: string[] = [];
+  const { types } = openCall({
+    url: server.url,
+    log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
+  });
+  await until(() => server.events.length > 0);
+  for (let i = 0; i < 100; i++) server.send('no event');
+  server.send({ type: 'anything' });
+  await until(() => types().includes('anything'));
+  expect(lines).toHaveLength(1);
+});
+
 test('an event that is too large breaks the link, and nothing else', async () => {
   await using server = await realtimeServer();
   const { told, failures } = openCall({ url: server.url });
@@ -230,4 +248,43 @@ test('an event that is too large breaks the link, and nothing else', async () =>
   await until(() => server.requests.length === 2);
   expect(told.at(-1)).toMatchObject({ error: { code: 'backend_lost' } });
   expect(failures).toEqual([]);
+});
+
+test('an event that nests too deep is refused, and neither back end nor call is harmed', async () => {
+  const parrot = await startParrot();
+  onTestFinished(() => parrot.close());
+  const { session, told, types, failures } = openCall({ url: parrot.url });
+  await until(() => types().includes('session.updated'));
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+  session.data('oai-events', `{"type":"session.update","session":{"a":${deep}}}`);
+  session.data('oai-events', `{"type":"conversation.item.create","item":{"type":"a","b":${deep}}}`);
+  const refusals = () => told.filter(({ type }) => type === 'error');
+  await until(() => refusals().length === 2);
+  session.data('oai-events', '{"type":"conversation.item.create","item":{"type":"message"}}');
+  await until(() => types().includes('conversation.item.added'));
+  expect(failures).toEqual([]);
+});
+
+const bug = () => {
+  throw new Error('A bug.');
+};
+
+test('what is thrown below a socket ends its own call, and nothing else', async () => {
+  await using server = await realtimeServer();
+  const { failures, call } = openCall({ url: server.url });
+  await until(() => server.events.length > 0);
+  call.sendData = bug;
+  server.send({ type: 'anything' });
+  await until(() => failures.length > 0);
+  expect(failures).toEqual(['The conversation failed here.']);
+});
+
+test('what is thrown below the clock ends its own call, and nothing else', async () => {
+  await using server = await realtimeServer();
+  const { failures, call } = openCall({ url: server.url });
+  await until(() => server.events.length > 0);
+  call.sendAudio = bug;
+  server.send(delta('a', 200));
+  await until(() => failures.length > 0);
+  expect(failures).toEqual(['The conversation failed here.']);
 });
