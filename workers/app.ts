@@ -1,12 +1,23 @@
 /** The edge's routes. */
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
-import { emptyCall, emptyCalls, endCall, limitOffer, requireSdp, startCall } from './calls.ts';
+import {
+  emptyCall,
+  emptyCalls,
+  endCall,
+  limitFragment,
+  limitOffer,
+  patchCall,
+  requireFragment,
+  requireSdp,
+  startCall,
+} from './calls.ts';
 import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { FootprintUnavailable } from './footprint-reader.ts';
+import { FRAGMENT_CONTENT_TYPE } from './held-call.ts';
 import { joinRoster } from './join.ts';
 import { where } from './where.ts';
 
@@ -18,19 +29,23 @@ const CORS_MAX_AGE = 86_400;
 
 const RETRY_AFTER = '5';
 
+/** What scripts of other origins may read of an answer. */
+const EXPOSED_HEADERS = [
+  ...['location', 'etag', 'link', 'accept-post', 'accept-patch', 'retry-after'],
+  ...['server-timing', 'relay-path', 'x-request-id'],
+];
+
 export const app = new Hono<EdgeEnv>();
 
 app.use(requestId({ limitLength: MAX_REQUEST_ID }));
-app.use('/v1/calls', async (context, next) => {
-  if (context.req.method === 'OPTIONS') context.header('accept-post', 'application/sdp');
-  await next();
-});
+app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
+app.use('/v1/calls/:id', onOptions({ 'accept-patch': FRAGMENT_CONTENT_TYPE }));
 app.use(
   cors({
     origin: '*',
-    allowMethods: ['GET', 'POST', 'DELETE', 'OPTIONS'],
+    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
     allowHeaders: ['authorization', 'content-type', 'if-match', 'x-request-id'],
-    exposeHeaders: ['location', 'etag', 'link', 'server-timing', 'relay-path', 'x-request-id'],
+    exposeHeaders: [...EXPOSED_HEADERS],
     maxAge: CORS_MAX_AGE,
   }),
 );
@@ -47,6 +62,7 @@ app.use(
 
 app.post('/v1/calls', requireSdp, limitOffer, startCall);
 app.get('/v1/calls', emptyCalls);
+app.patch('/v1/calls/:id', requireFragment, limitFragment, patchCall);
 app.delete('/v1/calls/:id', endCall);
 app.get('/v1/calls/:id', emptyCall);
 app.get('/v1/where', where);
@@ -58,6 +74,16 @@ app.notFound((context) => {
   return problemResponse('not-found', detail);
 });
 app.onError((error, context) => fault(error, context));
+
+/** What an address takes is told with what CORS allows of it. */
+function onOptions(headers: Readonly<Record<string, string>>): MiddlewareHandler<EdgeEnv> {
+  return async (context, next) => {
+    if (context.req.method === 'OPTIONS') {
+      for (const [name, value] of Object.entries(headers)) context.header(name, value);
+    }
+    await next();
+  };
+}
 
 /** What is wrong is told in the log; a client learns only what concerns it. */
 function fault(error: Error, context: EdgeContext): Response {

@@ -23,3 +23,8 @@ export function rostersFor(context: EdgeContext): RosterReader {
 function backgroundOf(context: EdgeContext): (work: Promise<unknown>) => void {
   return (work) => context.executionCtx.waitUntil(work);
 }
+
+/** Whose calls these are, until callers say who they are. */
+export function tenantOf(_context: EdgeContext): string {
+  return 'public';
+}
