@@ -18,7 +18,11 @@ import {
 import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { FootprintUnavailable } from './footprint-reader.ts';
 import { FRAGMENT_CONTENT_TYPE } from './held-call.ts';
+import { startIngest } from './ingest.ts';
 import { joinRoster } from './join.ts';
+import { hangUp, limitCallForm, startRealtimeCall } from './openai/calls.ts';
+import { openAiErrors } from './openai/errors.ts';
+import { signal } from './signal/signal.ts';
 import { where } from './where.ts';
 
 /** Characters of the longest request id taken over from a client. */
@@ -29,6 +33,12 @@ const CORS_MAX_AGE = 86_400;
 
 const RETRY_AFTER = '5';
 
+/** What scripts of other origins may send; the last is that of OpenAI's own client. */
+const ALLOWED_HEADERS = [
+  ...['authorization', 'content-type', 'if-match', 'x-request-id'],
+  'x-openai-agents-sdk',
+];
+
 /** What scripts of other origins may read of an answer. */
 const EXPOSED_HEADERS = [
   ...['location', 'etag', 'link', 'accept-post', 'accept-patch', 'retry-after'],
@@ -38,17 +48,19 @@ const EXPOSED_HEADERS = [
 export const app = new Hono<EdgeEnv>();
 
 app.use(requestId({ limitLength: MAX_REQUEST_ID }));
+app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls/:id', onOptions({ 'accept-patch': FRAGMENT_CONTENT_TYPE }));
 app.use(
   cors({
     origin: '*',
     allowMethods: ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
-    allowHeaders: ['authorization', 'content-type', 'if-match', 'x-request-id'],
+    allowHeaders: [...ALLOWED_HEADERS],
     exposeHeaders: [...EXPOSED_HEADERS],
     maxAge: CORS_MAX_AGE,
   }),
 );
+app.use('/v1/realtime/*', openAiErrors);
 app.use(
   methodNotAllowed({
     app,
@@ -65,6 +77,11 @@ app.get('/v1/calls', emptyCalls);
 app.patch('/v1/calls/:id', requireFragment, limitFragment, patchCall);
 app.delete('/v1/calls/:id', endCall);
 app.get('/v1/calls/:id', emptyCall);
+app.post('/whip', requireSdp, limitOffer, startIngest);
+app.get('/whip', emptyCalls);
+app.post('/v1/realtime/calls', limitCallForm, startRealtimeCall);
+app.post('/v1/realtime/calls/:id/hangup', hangUp);
+app.get('/v1/signal', signal);
 app.get('/v1/where', where);
 app.get('/v1/roster/:cluster', joinRoster);
 app.get('/healthz', (context) => context.json({ status: 'ok' }));

@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { sendingOnly } from './ingest.ts';
+
+const sdp = (...lines: string[]) => ['v=0', 's=-', ...lines, ''].join('\r\n');
+
+describe('an offer to ingest', () => {
+  it('says sendonly wherever it said or meant sendrecv', () => {
+    const data = 'm=application 9 UDP/DTLS/SCTP webrtc-datachannel';
+    expect(
+      sendingOnly(
+        sdp('m=audio 9 X 1', 'a=sendrecv', 'a=mid:0', 'm=video 9 X 2', 'a=mid:1', data, 'a=mid:2'),
+      ),
+    ).toBe(
+      sdp(
+        ...['m=audio 9 X 1', 'a=sendonly', 'a=mid:0', 'm=video 9 X 2', 'a=mid:1', 'a=sendonly'],
+        ...[data, 'a=mid:2'],
+      ),
+    );
+    const sending = sdp('m=audio 9 X 1', 'a=sendonly');
+    expect(sendingOnly(sending)).toBe(sending);
+    expect(sendingOnly('v=0\nm=audio 9 X 1')).toBe('v=0\nm=audio 9 X 1\r\na=sendonly\r\n');
+  });
+
+  it.each([
+    ['receives', ['m=audio 9 X 1', 'a=recvonly']],
+    ['rests', ['m=audio 9 X 1', 'a=inactive']],
+    ['receives as a whole', ['a=recvonly', 'm=audio 9 X 1']],
+    ['receives video', ['m=audio 9 X 1', 'a=sendonly', 'm=video 9 X 2', 'a=recvonly']],
+    ['has no media', []],
+    ['has data alone', ['m=application 9 X 1']],
+  ])('is refused when it %s', (_, lines) => {
+    expect(sendingOnly(sdp(...lines))).toBeUndefined();
+  });
+
+  it('may be any text', () => {
+    const line = fc.oneof(
+      fc.constantFrom('m=audio 9 X 1', 'a=sendrecv', 'a=recvonly', 'a=sendonly', '\n', '\r\n'),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const result = sendingOnly(lines.join('\n'));
+        if (result !== undefined) expect(sendingOnly(result)).toBe(result);
+      }),
+    );
+  });
+});
