@@ -65,7 +65,7 @@ const SteeringClusterSchema = v.strictObject({
   cluster: RegionSchema.entries.id,
   region: RegionNameSchema,
   state: RegionSchema.entries.state,
-  ...v.required(RegionSchema.entries.geo).entries,
+  ...v.required(RegionSchema.entries.geo, ['countries', 'continents']).entries,
   /** Cluster ids in the order they take over. */
   failover: v.array(v.number()),
   signaling: BaseUrlSchema,
@@ -95,6 +95,8 @@ export function steeringTable(
       longitude: region.geo.longitude,
       countries: region.geo.countries ?? [],
       continents: region.geo.continents ?? [],
+      ...(region.geo.weight !== undefined && { weight: region.geo.weight }),
+      ...(region.geo.overrides && { overrides: region.geo.overrides }),
       failover: region.failover.map((other) => footprint[other]!.id),
       signaling,
       relays: [...relays],
