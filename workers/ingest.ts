@@ -34,7 +34,7 @@ export function sendingOnly(offer: string): string | undefined {
       continue;
     }
     const direction = directionOf(section);
-    if (!/^send/.test(direction ?? inherited)) return undefined;
+    if (!(direction ?? inherited).startsWith('send')) return undefined;
     sends = true;
     const end = section.endsWith('\n') ? '' : '\r\n';
     sections.push(

@@ -8,11 +8,13 @@ import { readOffer } from '../offers.ts';
 export const MAX_SESSION_BYTES = 64 * 1024;
 
 /** What a session is configured by; a transceiver’s back end judges the rest. */
-export const SessionSchema = v.looseObject({
-  type: v.optional(v.literal('realtime'), 'realtime'),
-  model: v.optional(v.pipe(v.string(), v.maxLength(128))),
-});
-export type SessionConfig = v.InferOutput<typeof SessionSchema>;
+export const SessionSchema = v.pipe(
+  v.looseObject({
+    type: v.optional(v.literal('realtime'), 'realtime'),
+    model: v.optional(v.pipe(v.string(), v.maxLength(128))),
+  }),
+  v.check(isNoList, 'Give an object.'),
+);
 
 /**
  * The offer, or why there is none. Parts may be typed or not, files or fields: clients send all four.
@@ -54,6 +56,11 @@ function isSession(bytes: Uint8Array): boolean {
   } catch {
     return false;
   }
+}
+
+/** A schema of objects takes lists for objects. */
+export function isNoList(value: object): boolean {
+  return !Array.isArray(value);
 }
 
 function malformed(detail: string): Response {

@@ -1,8 +1,11 @@
 // The origin speaks the signed contract and makes no media; test/ has OpenAI's own client with real ones.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import * as v from 'valibot';
 import { MAX_SDP_BYTES } from '../forward.ts';
 import { ANSWER, OFFER, openCallStage, willing, type CallStage } from '../testing/call-stage.ts';
 import { MAX_SESSION_BYTES } from './call-form.ts';
+
+const Coded = v.object({ error: v.object({ code: v.string() }) });
 
 const CALLS = '/v1/realtime/calls';
 const BOUNDARY = 'the-boundary';
@@ -40,7 +43,7 @@ async function errorOf(response: Awaited<ReturnType<typeof post>>) {
       param: null,
     },
   });
-  return [response.status, (body as { error: { code: string } }).error.code];
+  return [response.status, v.parse(Coded, body).error.code];
 }
 
 describe('a call is placed', () => {

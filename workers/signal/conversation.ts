@@ -35,9 +35,12 @@ export class Conversation {
   constructor(context: EdgeContext, socket: WebSocket) {
     this.#context = context;
     this.#socket = socket;
-    socket.addEventListener('message', ({ data }) => this.#take(data));
-    socket.addEventListener('close', () => this.#close(NORMAL));
-    socket.addEventListener('error', () => (this.#closed = true));
+  }
+
+  start(): void {
+    this.#socket.addEventListener('message', ({ data }) => this.#take(data));
+    this.#socket.addEventListener('close', () => this.#close(NORMAL));
+    this.#socket.addEventListener('error', () => (this.#closed = true));
   }
 
   #take(data: unknown): void {
@@ -56,10 +59,13 @@ export class Conversation {
       );
     }
     this.#waiting++;
-    this.#last = this.#last.then(async () => {
-      if (!this.#closed) await this.#answer(message);
-      this.#waiting--;
-    });
+    this.#last = this.#answerAfter(this.#last, message);
+  }
+
+  async #answerAfter(before: Promise<void>, message: ClientMessage | undefined): Promise<void> {
+    await before;
+    if (!this.#closed) await this.#answer(message);
+    this.#waiting--;
   }
 
   async #answer(message: ClientMessage | undefined): Promise<void> {

@@ -85,7 +85,6 @@ const anError = (status: number, name: string) => ({
 it('is for WebSockets alone', async () => {
   const response = await stage.edge.fetch('/v1/signal');
   expect(response.status).toBe(426);
-  expect(response.headers.get('upgrade')).toBe('websocket');
   await response.text();
 });
 

@@ -13,6 +13,6 @@ export function signal(context: EdgeContext): Response {
   }
   const { 0: client, 1: server } = new WebSocketPair();
   server.accept();
-  new Conversation(context, server);
+  new Conversation(context, server).start();
   return new Response(null, { status: 101, webSocket: client });
 }
