@@ -137,13 +137,11 @@ export class ScriptedClient {
     await this.#until('the tone to come back', () => this.toneShare >= TONE_HEARD);
   }
 
-  /** The user name of the pair that media goes by, of both sides: another after each ICE restart. */
-  async usedUfrag(): Promise<unknown> {
+  /** Names the candidate that media goes to: another after each ICE restart, be it at the same address. */
+  async usedCandidate(): Promise<unknown> {
     const stats = await this.#peer.getStats();
-    const pair = [...stats.values()].find(({ type, nominated, state }) => {
-      return type === 'candidate-pair' && nominated === true && state === 'succeeded';
-    });
-    return stats.get(String(pair?.localCandidateId))?.usernameFragment;
+    const transport = [...stats.values()].find(({ type }) => type === 'transport');
+    return stats.get(String(transport?.selectedCandidatePairId))?.remoteCandidateId;
   }
 
   /** RTP packets received so far. */

@@ -22,11 +22,11 @@ test('media and data go on by the new ICE', async () => {
     place: FRANKFURT,
     during: async (call) => {
       for (let restart = 0; restart < 2; restart++) {
-        const before = await call.usedUfrag();
+        const before = await call.usedCandidate();
         const candidates = await call.restartIce();
         expect(candidates).toEqual(stack.regions.get('eu-central-1')!.relays.map(candidateOf));
         await until(async () => {
-          const now = await call.usedUfrag();
+          const now = await call.usedCandidate();
           return now !== undefined && now !== before;
         });
         call.forgetSound();
