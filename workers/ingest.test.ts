@@ -4,6 +4,12 @@ import { sendingOnly } from './ingest.ts';
 
 const sdp = (...lines: string[]) => ['v=0', 's=-', ...lines, ''].join('\r\n');
 
+/** What was made to send only stays as it is. */
+function isFinal(lines: readonly string[]): boolean {
+  const result = sendingOnly(lines.join('\n'));
+  return result === undefined || sendingOnly(result) === result;
+}
+
 describe('an offer to ingest', () => {
   it('says sendonly wherever it said or meant sendrecv', () => {
     const data = 'm=application 9 UDP/DTLS/SCTP webrtc-datachannel';
@@ -42,10 +48,6 @@ describe('an offer to ingest', () => {
       constantFrom('m=audio 9 X 1', 'a=sendrecv', 'a=recvonly', 'a=sendonly', '\n', '\r\n'),
       string(),
     );
-    const isFinal = (lines: readonly string[]) => {
-      const result = sendingOnly(lines.join('\n'));
-      return result === undefined || sendingOnly(result) === result;
-    };
     expect(() => assert(property(array(line), isFinal))).not.toThrow();
   });
 });

@@ -8,13 +8,10 @@ import { readOffer } from '../offers.ts';
 export const MAX_SESSION_BYTES = 64 * 1024;
 
 /** What a session is configured by; a transceiver’s back end judges the rest. */
-export const SessionSchema = v.pipe(
-  v.looseObject({
-    type: v.optional(v.literal('realtime'), 'realtime'),
-    model: v.optional(v.pipe(v.string(), v.maxLength(128))),
-  }),
-  v.check(isNoList, 'Give an object.'),
-);
+export const SessionSchema = v.looseObject({
+  type: v.optional(v.literal('realtime'), 'realtime'),
+  model: v.optional(v.pipe(v.string(), v.maxLength(128))),
+});
 
 /**
  * The offer, or why there is none. Parts may be typed or not, files or fields: clients send all four.
@@ -52,15 +49,12 @@ async function bytesOf(parts: readonly (File | string)[]): Promise<Uint8Array | 
 function isSession(bytes: Uint8Array): boolean {
   try {
     const session: unknown = JSON.parse(decodeText(bytes) ?? '');
-    return bytes.length <= MAX_SESSION_BYTES && v.is(SessionSchema, session);
+    // A schema of objects takes lists for objects.
+    const isObject = !Array.isArray(session) && v.is(SessionSchema, session);
+    return isObject && bytes.length <= MAX_SESSION_BYTES;
   } catch {
     return false;
   }
-}
-
-/** A schema of objects takes lists for objects. */
-export function isNoList(value: object): boolean {
-  return !Array.isArray(value);
 }
 
 function malformed(detail: string): Response {

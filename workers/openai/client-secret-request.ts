@@ -5,7 +5,7 @@ import {
   MAX_SECRET_LIFETIME,
   MIN_SECRET_LIFETIME,
 } from '../client-secrets.ts';
-import { isNoList, SessionSchema } from './call-form.ts';
+import { SessionSchema } from './call-form.ts';
 
 const Lifetime = v.pipe(
   v.number(),
@@ -14,16 +14,13 @@ const Lifetime = v.pipe(
   v.maxValue(MAX_SECRET_LIFETIME),
 );
 
-export const ClientSecretRequestSchema = v.pipe(
-  v.object({
-    expires_after: v.optional(
-      v.object({
-        anchor: v.optional(v.literal('created_at'), 'created_at'),
-        seconds: v.optional(Lifetime, DEFAULT_SECRET_LIFETIME),
-      }),
-      {},
-    ),
-    session: v.optional(SessionSchema),
-  }),
-  v.check(isNoList, 'Give an object.'),
-);
+export const ClientSecretRequestSchema = v.object({
+  expires_after: v.optional(
+    v.object({
+      anchor: v.optional(v.literal('created_at'), 'created_at'),
+      seconds: v.optional(Lifetime, DEFAULT_SECRET_LIFETIME),
+    }),
+    {},
+  ),
+  session: v.optional(SessionSchema),
+});

@@ -48,6 +48,8 @@ async function readRequest(
   } catch {
     return malformed('The body is no JSON.');
   }
+  // A schema of objects takes lists for objects.
+  if (Array.isArray(body)) return malformed('The body is an object.');
   const result = v.safeParse(ClientSecretRequestSchema, body);
   if (result.success) return result.output;
   const [issue] = result.issues;
