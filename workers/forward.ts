@@ -8,6 +8,9 @@ import { mediaType } from './media-type.ts';
 /** Bytes of the largest session description taken, from a client or from an origin. */
 export const MAX_SDP_BYTES = 64 * 1024;
 
+/** How workerd words that a connection broke. */
+const CONNECTION_LOST = 'Network connection lost';
+
 /** Problems of an offer that no other transceiver would judge otherwise. */
 const OFFER_PROBLEMS = ['malformed-offer', 'unacceptable-offer', 'offer-too-large'] as const;
 
@@ -35,9 +38,12 @@ export type CreateClaims = Extract<Forward, { op: 'create' }>;
 export type PatchClaims = Extract<Forward, { op: 'trickle' | 'restart' }>;
 export type EndClaims = Extract<Forward, { op: 'end' }>;
 
-/** Why there is no good answer; `busy` when the origin itself said that it takes no session. */
+/**
+ * Why there is no good answer; `busy` when the origin itself said that it takes no session, `lost` when the
+ * connection broke, which a kept-alive one does without any fault when the origin closes it in that moment.
+ */
 export interface OriginFailure {
-  readonly outcome: 'busy' | 'timeout' | 'unreachable' | 'bad-answer';
+  readonly outcome: 'busy' | 'timeout' | 'unreachable' | 'lost' | 'bad-answer';
   readonly detail: string;
 }
 
@@ -153,7 +159,8 @@ async function attempt<T>(request: () => Promise<T | OriginFailure>): Promise<T 
     return await request();
   } catch (error) {
     const timedOut = error instanceof Error && error.name === 'TimeoutError';
-    return failure(timedOut ? 'timeout' : 'unreachable', String(error));
+    const lost = String(error).includes(CONNECTION_LOST);
+    return failure(timedOut ? 'timeout' : lost ? 'lost' : 'unreachable', String(error));
   }
 }
 

@@ -3,7 +3,7 @@ import { newCall } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { candidates, type Candidate } from './candidates.ts';
-import { footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
+import { backgroundOf, footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
 import {
   createSession,
   originOf,
@@ -12,22 +12,17 @@ import {
   type OriginFailure,
 } from './forward.ts';
 import { edgeKeys, type EdgeKeys } from './keys.ts';
+import { mayLeaveOrphan, removeOrphan } from './orphans.ts';
 import { AGAIN, failed, logFailure, noCapacity, RETRY_AFTER } from './origin-failure.ts';
 import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { relayPath, StageTimings } from './response-headers.ts';
 import { steer } from './steering.ts';
 import { suspects } from './suspects.ts';
+import { Tries } from './tries.ts';
 
 /** Milliseconds a session lives at most: its ufrag expires then. */
 export const SESSION_LIFETIME = 2 * 60 * 60 * 1000;
-
-/** Transceivers asked for one call at most. */
-export const MAX_TRIES = 3;
-
-/** Milliseconds for all tries together, and for a single one. */
-const CALL_DEADLINE = 8_000;
-const TRY_TIMEOUT = 3_000;
 
 /** Seconds until a client may come again when no region is active: somebody must change the footprint first. */
 const RETRY_AFTER_FOOTPRINT = '60';
@@ -51,40 +46,55 @@ export async function placeCall(
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
-  const { clusters, ingress, reason } = await timings.measure('steer', async () =>
+  const steering = await timings.measure('steer', async () =>
     steer(await footprintFor(context), placeOf(context.req.raw)),
   );
+  const { clusters, ingress, reason } = steering;
   if (!ingress || clusters.length === 0) {
     return noCapacity(`No call can start: ${reason}.`, RETRY_AFTER_FOOTPRINT);
   }
 
   const readRoster = rostersFor(context);
   const choices = candidates(
-    clusters,
+    steering,
     (cluster) => timings.measure('roster', () => readRoster(cluster)),
     suspects,
   );
-  const deadline = Date.now() + CALL_DEADLINE;
-  let tries = 0;
+  const tries = new Tries();
   let failure: OriginFailure | undefined;
   for await (const candidate of choices) {
-    const timeout = Math.min(TRY_TIMEOUT, deadline - Date.now());
-    if (timeout <= 0 || tries++ === MAX_TRIES) break;
-    const claims = await timings.measure('mint', () => mint(context, keys, candidate, ingress));
-    const outcome = await timings.measure('forward', () =>
-      createSession(originOf(candidate.cluster, keys, timeout), claims, offer),
-    );
-    suspects.note(candidate.cluster.cluster, outcome.outcome);
+    const { cluster, transceiver } = candidate;
+    const ask = async (): Promise<Asked | undefined> => {
+      const timeout = tries.next();
+      if (timeout === undefined) return undefined;
+      const claims = await timings.measure('mint', () => mint(context, keys, candidate, ingress));
+      const origin = originOf(cluster, keys, timeout);
+      const outcome = await timings.measure('forward', () => createSession(origin, claims, offer));
+      if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
+      return { claims, outcome };
+    };
+    const first = await ask();
+    // A lost connection says nothing of the transceiver yet.
+    const asked = first?.outcome.outcome === 'lost' ? ((await ask()) ?? first) : first;
+    if (!asked) break;
+    const { claims, outcome } = asked;
+    suspects.note(cluster.cluster, outcome.outcome);
     if (outcome.outcome === 'created') {
       return placed(context, keys, claims, candidate, ingress, outcome, timings);
     }
     if (outcome.outcome === 'refused') return problemResponse(outcome.name, outcome.detail);
     failure = outcome;
-    logFailure(context, candidate.cluster, candidate.transceiver, outcome);
+    logFailure(context, cluster, transceiver, outcome);
   }
   return failure
     ? failed(failure)
     : noCapacity(`No transceiver answers or has room now. ${AGAIN}`, RETRY_AFTER);
+}
+
+/** What came of one try. */
+interface Asked {
+  readonly claims: CreateClaims;
+  readonly outcome: CreateOutcome;
 }
 
 /** Each try has a ufrag and a name of its own: a try that was given up may yet have made a session. */

@@ -13,8 +13,8 @@ export interface SignedRequest {
   readonly claims: Forward;
 }
 
-/** What to answer; `never` leaves the request open. */
-export type Behavior = (request: SignedRequest) => OriginAnswer | 'never';
+/** What to answer; `never` leaves the request open, `cut` cuts its connection. */
+export type Behavior = (request: SignedRequest) => OriginAnswer | 'never' | 'cut';
 
 export interface OriginAnswer {
   readonly status: number;
@@ -43,7 +43,8 @@ export async function startSignedOrigin(key: Uint8Array, cluster: number): Promi
     const request = await readSigned(message, verifier);
     if (request) requests.push(request);
     const answer = request ? behavior(request) : { status: 401 };
-    if (answer !== 'never') send(response, answer);
+    if (answer === 'cut') message.socket.destroy();
+    else if (answer !== 'never') send(response, answer);
   }
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
