@@ -1,9 +1,10 @@
 /** Every command of README.md does what it says there. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
 import { startStack } from '../local/stack.ts';
@@ -39,6 +40,7 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   'npm test': async () => expectScript('test'),
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
+  'npm run simulate': proveSimulate,
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
@@ -67,6 +69,17 @@ function expectScript(name: string): void {
     if (tool === 'npm' && run === 'run') expectScript(inner!);
     else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
   }
+}
+
+/** One line for the footprint as it is, and one without each region. */
+async function proveSimulate(): Promise<void> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'simulate'], {
+    cwd: ROOT,
+  });
+  const lines = stdout.trimEnd().split('\n').slice(1);
+  const regions = ['us-east-1', 'eu-central-1', 'ap-northeast-1'];
+  const starts = ['as it is', ...regions.map((region) => `without ${region}`)];
+  expect(lines).toEqual(starts.map((start) => expect.stringContaining(start)));
 }
 
 /** Ready, serving the page, and after Ctrl-C all of it gone. */
