@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- relay|transceiver [--rounds N] [--seconds S]`: measures, prints each bar beside what was reached,
+ * `npm run bench -- relay|transceiver|edge [--rounds N] [--seconds S]`: measures, prints each bar beside what was reached,
  * keeps the figures under bench/results, and ends with 1 when a bar is missed.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchEdge } from './edge/bench.ts';
 import { machineFacts } from './machine.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
@@ -16,7 +17,8 @@ const TABLES = [1_000, 1_000_000];
 
 const USAGE =
   'Usage: npm run bench -- relay [--rounds N] [--seconds S]\n' +
-  '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]';
+  '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]\n' +
+  '       npm run bench -- edge [--rounds N]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -28,9 +30,25 @@ const { positionals, values } = parseArgs({
 });
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
 
-if (!/^(?:relay|transceiver)$/.test(positionals.join(' ')) || !(rounds >= 1) || !(seconds > 0)) {
+if (
+  !/^(?:relay|transceiver|edge)$/.test(positionals.join(' ')) ||
+  !(rounds >= 1) ||
+  !(seconds > 0)
+) {
   console.error(USAGE);
   process.exitCode = 2;
+} else if (positionals[0] === 'edge') {
+  const machine = await machineFacts();
+  const { figures, bars } = await benchEdge({ rounds, log: console.log });
+  for (const bar of bars) console.log(barLine(bar));
+  await keepResults('edge', {
+    measuredAt: new Date().toISOString(),
+    machine,
+    rounds,
+    figures,
+    bars,
+  });
+  if (bars.some(({ met }) => !met)) process.exitCode = 1;
 } else if (positionals[0] === 'transceiver') {
   const { browsers } = values;
   const machine = await machineFacts();

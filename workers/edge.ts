@@ -20,7 +20,7 @@ export function rostersFor(context: EdgeContext): RosterReader {
   return rosterReader(context.env.ROSTER, backgroundOf(context));
 }
 
-function backgroundOf(context: EdgeContext): (work: Promise<unknown>) => void {
+export function backgroundOf(context: EdgeContext): (work: Promise<unknown>) => void {
   return (work) => context.executionCtx.waitUntil(work);
 }
 
