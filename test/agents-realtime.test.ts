@@ -1,11 +1,12 @@
 /** OpenAI's own client for browsers, unmodified, on a page of another origin: only its URL is ours. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as v from 'valibot';
 import { startStack, type Stack } from '../local/stack.ts';
+import { DEMO_API_KEY } from '../local/tenants.ts';
 import { launchChromium } from './support/chromium.ts';
 import { sessionsOf } from './support/sessions.ts';
 import { until } from './support/until.ts';
@@ -24,7 +25,7 @@ const EVENTS = [
 ];
 
 /** As text, so that no tool rewrites it. */
-const connect = (url: string) => `(async () => {
+const connect = (url: string, secret: string) => `(async () => {
   const { RealtimeAgent, RealtimeSession, OpenAIRealtimeWebRTC } = OpenAIAgentsRealtime;
   globalThis.events = [];
   globalThis.transport = new OpenAIRealtimeWebRTC({ baseUrl: ${JSON.stringify(url)} });
@@ -32,7 +33,7 @@ const connect = (url: string) => `(async () => {
   const agent = new RealtimeAgent({ name: 'Parrot', instructions: 'Say it back.' });
   globalThis.session = new RealtimeSession(agent, { transport, model: 'parrot' });
   session.on('error', () => undefined);
-  await session.connect({ apiKey: 'ek_of_nobody' });
+  await session.connect({ apiKey: ${JSON.stringify(secret)} });
   return transport.callId;
 })()`;
 
@@ -63,20 +64,22 @@ afterAll(async () => {
 
 async function openPage(): Promise<Page> {
   const page = await browser.newPage();
-  const { port } = elsewhere.address() as AddressInfo;
-  await page.goto(`http://127.0.0.1:${port}/`);
+  const address = elsewhere.address();
+  if (typeof address !== 'object' || !address) throw new Error('the server has no port');
+  await page.goto(`http://127.0.0.1:${address.port}/`);
   await page.addScriptTag({ path: CLIENT });
   return page;
 }
 
 test('it talks to the parrot, is configured, and hangs up', async () => {
   const page = await openPage();
-  const callId = await page.evaluate(connect(`${stack.edge}/v1/realtime/calls`));
+  const secret = await mintSecret();
+  const callId = await page.evaluate(connect(`${stack.edge}/v1/realtime/calls`, secret));
   expect(callId).toMatch(/^rtc_[\w-]{65,}$/);
   expect(await sumOfSessions()).toBe(1);
 
   await until(async () => {
-    const events = new Set((await page.evaluate('events')) as string[]);
+    const events = new Set(v.parse(v.array(v.string()), await page.evaluate('events')));
     return EVENTS.every((event) => events.has(event));
   });
   const before = Number(await page.evaluate(ENERGY));
@@ -84,9 +87,8 @@ test('it talks to the parrot, is configured, and hangs up', async () => {
   expect(await page.evaluate('transport.status')).toBe('connected');
 
   const hangup = `${stack.edge}/v1/realtime/calls/${String(callId)}/hangup`;
-  expect(
-    await page.evaluate(`fetch('${hangup}', { method: 'POST' }).then((it) => it.status)`),
-  ).toBe(200);
+  const init = `{ method: 'POST', headers: { authorization: 'Bearer ${secret}' } }`;
+  expect(await page.evaluate(`fetch('${hangup}', ${init}).then((it) => it.status)`)).toBe(200);
   await until(async () => (await sumOfSessions()) === 0);
   await page.close();
 });
@@ -94,11 +96,22 @@ test('it talks to the parrot, is configured, and hangs up', async () => {
 test('it shows what the edge has against a call', async () => {
   const page = await openPage();
   const reason = await page.evaluate(
-    `${connect(`${stack.edge}/v1/realtime/nothing`)}.catch((error) => error.message)`,
+    `${connect(`${stack.edge}/v1/realtime/calls`, 'ek_of_nobody')}.catch((error) => error.message)`,
   );
-  expect(reason).toMatch(/status 404: There is nothing at this address/);
+  expect(reason).toMatch(/status 401: The request does not show who it is from/);
   await page.close();
 });
+
+/** As a tenant's server does for each of its clients. */
+async function mintSecret(): Promise<string> {
+  const response = await fetch(`${stack.edge}/v1/realtime/client_secrets`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${DEMO_API_KEY}` },
+    body: JSON.stringify({ session: { type: 'realtime', model: 'parrot' } }),
+  });
+  const { value } = v.parse(v.object({ value: v.string() }), await response.json());
+  return value;
+}
 
 async function sumOfSessions(): Promise<number> {
   return Object.values(await sessionsOf(stack)).reduce((sum, count) => sum + count, 0);

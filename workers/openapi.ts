@@ -3,13 +3,15 @@
  * made out of the schemas and problems that the routes use; `node workers/openapi.ts` writes it anew.
  */
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { format, resolveConfig } from 'prettier';
 import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/problem.ts';
 import { SessionSchema } from './openai/call-form.ts';
+import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
 import { ClientMessageSchema } from './signal/messages.ts';
 
-export const OPENAPI_FILE = new URL('page/openapi.json', import.meta.url);
+export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
 const SDP = 'application/sdp';
 const FRAGMENT = 'application/trickle-ice-sdpfrag';
@@ -146,6 +148,26 @@ const PATHS = {
       },
     },
   },
+  '/v1/realtime/client_secrets': {
+    post: {
+      summary: 'Mint a client secret with an API key.',
+      requestBody: {
+        content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/ClientSecretRequest' } } },
+      },
+      responses: {
+        200: answer('The secret.', {
+          [JSON_TYPE]: { schema: { $ref: '#/components/schemas/ClientSecret' } },
+        }),
+        ...problems(
+          'OpenAiError',
+          'malformed-request',
+          'unauthorized',
+          'forbidden',
+          'unsupported-media-type',
+        ),
+      },
+    },
+  },
   '/v1/signal': {
     get: {
       summary: 'Signal by WebSocket: each message is a SignalMessage, answered in its order.',
@@ -181,6 +203,15 @@ const errorSchema = {
   required: ['message', 'type', 'code', 'param'],
   properties: { message: TEXT, type: TEXT, code: TEXT, param: { type: 'null' } },
 };
+const secretSchema = {
+  type: 'object',
+  required: ['value', 'expires_at', 'session'],
+  properties: {
+    value: TEXT,
+    expires_at: { type: 'integer', description: 'Seconds since the Unix epoch.' },
+    session: { $ref: '#/components/schemas/Session' },
+  },
+};
 
 /** The document as an object. */
 export function openApiDocument() {
@@ -202,6 +233,8 @@ export function openApiDocument() {
           required: ['error'],
           properties: { error: errorSchema },
         },
+        ClientSecretRequest: schemaOf(ClientSecretRequestSchema),
+        ClientSecret: secretSchema,
         Session: schemaOf(SessionSchema),
         SignalMessage: schemaOf(ClientMessageSchema),
       },
@@ -215,7 +248,9 @@ export async function openApiText(): Promise<string> {
   return format(JSON.stringify(openApiDocument()), { ...style, parser: 'json' });
 }
 
-function schemaOf(schema: typeof SessionSchema | typeof ClientMessageSchema) {
+function schemaOf(
+  schema: typeof SessionSchema | typeof ClientMessageSchema | typeof ClientSecretRequestSchema,
+) {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12' });
   return rest;
 }

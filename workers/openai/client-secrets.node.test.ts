@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
+import { hashApiKey } from '../api-keys.ts';
 import { startLocalEdge, type LocalEdge } from '../testing/local-edge.ts';
 import { MAX_SESSION_BYTES } from './call-form.ts';
 
-const KEY = 'sk_acme_0123456789012345678901234567890123456789';
+const KEY = `sk_acme_${'k'.repeat(43)}`;
 
 const Coded = v.object({ error: v.object({ code: v.string() }) });
 const Secret = v.object({ value: v.string(), expires_at: v.number(), session: v.unknown() });
@@ -13,8 +13,7 @@ let edge: LocalEdge;
 
 beforeAll(async () => {
   edge = await startLocalEdge(undefined);
-  const keys = [createHash('sha256').update(KEY).digest('hex')];
-  await edge.putTenant('acme', { keys, callsPerMinute: 6000 });
+  await edge.putTenant('acme', { keys: [hashApiKey(KEY)], callsPerMinute: 6000 });
 });
 afterAll(() => edge?.close());
 
@@ -95,7 +94,7 @@ describe('none is made', () => {
     [
       'with an unknown key',
       '{}',
-      { ...JSON_HEADERS, authorization: `Bearer ${KEY}0` },
+      { ...JSON_HEADERS, authorization: `Bearer ${KEY.slice(0, -1)}j` },
       [401, 'unauthorized'],
     ],
     ['with no key', '{}', { ...JSON_HEADERS, authorization: 'Bearer' }, [401, 'unauthorized']],
