@@ -33,6 +33,7 @@ async function join(cluster: number, transceiver: number): Promise<void> {
 }
 
 beforeAll(async () => {
+  await env.TENANTS.put('public', JSON.stringify({ keys: [], callsPerMinute: 6000 }));
   await env.FOOTPRINT.put('steering', JSON.stringify(testTable()));
   for (const cluster of [1, 2]) await join(cluster, 4);
 });

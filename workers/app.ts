@@ -4,6 +4,8 @@ import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
+import { admin } from './admin.ts';
+import { authenticate, authenticateHeld, limitStarts } from './authenticate.ts';
 import {
   emptyCall,
   emptyCalls,
@@ -22,6 +24,7 @@ import { startIngest } from './ingest.ts';
 import { joinRoster } from './join.ts';
 import { hangUp, limitCallForm, startRealtimeCall } from './openai/calls.ts';
 import { openAiErrors } from './openai/errors.ts';
+import { logRequests } from './request-log.ts';
 import { signal } from './signal/signal.ts';
 import { where } from './where.ts';
 
@@ -48,6 +51,7 @@ const EXPOSED_HEADERS = [
 export const app = new Hono<EdgeEnv>();
 
 app.use(requestId({ limitLength: MAX_REQUEST_ID }));
+app.use(logRequests);
 app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls/:id', onOptions({ 'accept-patch': FRAGMENT_CONTENT_TYPE }));
@@ -72,6 +76,11 @@ app.use(
   }),
 );
 
+app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], authenticate, limitStarts);
+app.on('GET', '/v1/signal', authenticate, limitStarts);
+app.use('/v1/calls/:id', authenticateHeld);
+app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
+
 app.post('/v1/calls', requireSdp, limitOffer, startCall);
 app.get('/v1/calls', emptyCalls);
 app.patch('/v1/calls/:id', requireFragment, limitFragment, patchCall);
@@ -84,6 +93,7 @@ app.post('/v1/realtime/calls/:id/hangup', hangUp);
 app.get('/v1/signal', signal);
 app.get('/v1/where', where);
 app.get('/v1/roster/:cluster', joinRoster);
+app.route('/admin', admin);
 app.get('/healthz', (context) => context.json({ status: 'ok' }));
 
 app.notFound((context) => {

@@ -1,6 +1,7 @@
 /** The steering table as requests read it: from the isolate, parsed once per refresh. */
 import * as v from 'valibot';
 import { SteeringTableSchema } from '../protocol/footprint.ts';
+import { drain, readDrained } from './drained.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 import { steeringIndex, type SteeringIndex } from './steering.ts';
 
@@ -35,7 +36,7 @@ export function readFootprint(
   background: (work: Promise<unknown>) => void,
 ): Promise<SteeringIndex> {
   return cache.get(
-    () => load(namespace),
+    async () => drain(await load(namespace), await readDrained(namespace)),
     background,
     (error) =>
       console.error({ message: 'the steering table stays as it was', error: String(error) }),

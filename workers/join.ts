@@ -21,8 +21,8 @@ export async function joinRoster(context: EdgeContext): Promise<Response> {
     const headers = { upgrade: 'websocket' };
     return problemResponse('upgrade-required', 'A roster is joined by WebSocket.', headers);
   }
-  const { signingKey } = edgeKeys(context.env);
-  const joiner = await verifyJoin(request, new SignatureVerifier(signingKey, known.cluster));
+  const { signingKeys } = edgeKeys(context.env);
+  const joiner = await verifyJoin(request, new SignatureVerifier(signingKeys, known.cluster));
   if (joiner instanceof Response) return joiner;
   return context.env.ROSTER.getByName(name).fetch(request);
 }

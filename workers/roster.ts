@@ -53,7 +53,7 @@ export class Roster extends DurableObject<Env> {
 
   /** A transceiver joins: a WebSocket upgrade with a signed token that names it. */
   override async fetch(request: Request): Promise<Response> {
-    this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKey, this.#cluster());
+    this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKeys, this.#cluster());
     const transceiver = await verifyJoin(request, this.#verifier);
     if (transceiver instanceof Response) return transceiver;
     const { 0: client, 1: server } = new WebSocketPair();

@@ -1,7 +1,12 @@
 /** A small HTTP server that speaks the signed contract of a cluster's signaling, for the edge's tests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { ForwardSchema, SignatureVerifier, type Forward } from '../../protocol/signature.ts';
+import {
+  ForwardSchema,
+  SignatureVerifier,
+  type Forward,
+  type SigningKeys,
+} from '../../protocol/signature.ts';
 
 /** One request as it came, its signature verified. */
 export interface SignedRequest {
@@ -32,8 +37,11 @@ export interface SignedOrigin {
   close(): Promise<void>;
 }
 
-export async function startSignedOrigin(key: Uint8Array, cluster: number): Promise<SignedOrigin> {
-  const verifier = new SignatureVerifier(key, cluster);
+export async function startSignedOrigin(
+  keys: SigningKeys | Uint8Array,
+  cluster: number,
+): Promise<SignedOrigin> {
+  const verifier = new SignatureVerifier(keys, cluster);
   const requests: SignedRequest[] = [];
   let behavior = unset;
   const server = createServer((message, response) => {
