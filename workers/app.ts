@@ -6,6 +6,8 @@ import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
 import { admin } from './admin.ts';
 import { authenticate, authenticateHeld, limitStarts } from './authenticate.ts';
+import { admin } from './admin.ts';
+import { authenticate, authenticateHeld, limitStarts } from './authenticate.ts';
 import {
   emptyCall,
   emptyCalls,
@@ -24,6 +26,7 @@ import { startIngest } from './ingest.ts';
 import { joinRoster } from './join.ts';
 import { hangUp, limitCallForm, startRealtimeCall } from './openai/calls.ts';
 import { openAiErrors } from './openai/errors.ts';
+import { logRequests } from './request-log.ts';
 import { logRequests } from './request-log.ts';
 import { signal } from './signal/signal.ts';
 import { where } from './where.ts';
@@ -51,6 +54,7 @@ const EXPOSED_HEADERS = [
 export const app = new Hono<EdgeEnv>();
 
 app.use(requestId({ limitLength: MAX_REQUEST_ID }));
+app.use(logRequests);
 app.use(logRequests);
 app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
@@ -81,6 +85,11 @@ app.on('GET', '/v1/signal', authenticate, limitStarts);
 app.use('/v1/calls/:id', authenticateHeld);
 app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
 
+app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], authenticate, limitStarts);
+app.on('GET', '/v1/signal', authenticate, limitStarts);
+app.use('/v1/calls/:id', authenticateHeld);
+app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
+
 app.post('/v1/calls', requireSdp, limitOffer, startCall);
 app.get('/v1/calls', emptyCalls);
 app.patch('/v1/calls/:id', requireFragment, limitFragment, patchCall);
@@ -93,6 +102,7 @@ app.post('/v1/realtime/calls/:id/hangup', hangUp);
 app.get('/v1/signal', signal);
 app.get('/v1/where', where);
 app.get('/v1/roster/:cluster', joinRoster);
+app.route('/admin', admin);
 app.route('/admin', admin);
 app.get('/healthz', (context) => context.json({ status: 'ok' }));
 
