@@ -6,12 +6,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
-import * as v from 'valibot';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
 import { startStack } from '../local/stack.ts';
-import { DEMO_API_KEY } from '../local/tenants.ts';
-import { OFFER, postOffer } from './support/offers.ts';
 import { DEMO_API_KEY } from '../local/tenants.ts';
 import { OFFER, postOffer } from './support/offers.ts';
 import { descendants, isAlive } from './support/processes.ts';
@@ -50,8 +47,6 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
-  [`curl -X POST -H "Authorization: Bearer ${DEMO_API_KEY}" http://localhost:8787/v1/realtime/client_secrets`]:
-    proveSecret,
   [`curl -X POST -H "Authorization: Bearer ${DEMO_API_KEY}" http://localhost:8787/v1/realtime/client_secrets`]:
     proveSecret,
 };
@@ -144,21 +139,6 @@ async function proveWhere(): Promise<void> {
   expect(response.status).toBe(200);
   const text = await response.text();
   expect([...running.regions.keys()].some((name) => text.includes(name))).toBe(true);
-}
-
-/** Gives a secret that the edge takes an offer with. */
-async function proveSecret(): Promise<void> {
-  await using stack = new AsyncDisposableStack();
-  const { edge, close } = await startStack();
-  stack.defer(close);
-  const headers = { authorization: `Bearer ${DEMO_API_KEY}` };
-  const minted = await fetch(`${edge}/v1/realtime/client_secrets`, { method: 'POST', headers });
-  expect(minted.status).toBe(200);
-  const { value } = v.parse(v.object({ value: v.string() }), await minted.json());
-  const answer = await postOffer(edge, OFFER, { authorization: `Bearer ${value}` });
-  expect(answer.status).toBe(201);
-  const unknown = await postOffer(edge, OFFER, { authorization: `Bearer ${value}x` });
-  expect(unknown.status).toBe(401);
 }
 
 /** Gives a secret that the edge takes an offer with. */

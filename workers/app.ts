@@ -5,9 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
 import { admin } from './admin.ts';
-import { authenticate, authenticateHeld, limitStarts } from './authenticate.ts';
-import { admin } from './admin.ts';
-import { authenticate, authenticateHeld, limitStarts } from './authenticate.ts';
+import { authenticate, authenticateHeld, limitStarts, requireApiKey } from './authenticate.ts';
 import {
   emptyCall,
   emptyCalls,
@@ -25,10 +23,10 @@ import { FRAGMENT_CONTENT_TYPE } from './held-call.ts';
 import { startIngest } from './ingest.ts';
 import { joinRoster } from './join.ts';
 import { hangUp, limitCallForm, startRealtimeCall } from './openai/calls.ts';
+import { createClientSecret, limitSecretRequest } from './openai/client-secrets.ts';
 import { openAiErrors } from './openai/errors.ts';
-import { logRequests } from './request-log.ts';
-import { logRequests } from './request-log.ts';
 import { signal } from './signal/signal.ts';
+import { logRequests } from './request-log.ts';
 import { where } from './where.ts';
 
 /** Characters of the longest request id taken over from a client. */
@@ -41,20 +39,29 @@ const RETRY_AFTER = '5';
 
 /** What scripts of other origins may send; the last is that of OpenAI's own client. */
 const ALLOWED_HEADERS = [
-  ...['authorization', 'content-type', 'if-match', 'x-request-id'],
+  'authorization',
+  'content-type',
+  'if-match',
+  'x-request-id',
   'x-openai-agents-sdk',
 ];
 
 /** What scripts of other origins may read of an answer. */
 const EXPOSED_HEADERS = [
-  ...['location', 'etag', 'link', 'accept-post', 'accept-patch', 'retry-after'],
-  ...['server-timing', 'relay-path', 'x-request-id'],
+  'location',
+  'etag',
+  'link',
+  'accept-post',
+  'accept-patch',
+  'retry-after',
+  'server-timing',
+  'relay-path',
+  'x-request-id',
 ];
 
 export const app = new Hono<EdgeEnv>();
 
 app.use(requestId({ limitLength: MAX_REQUEST_ID }));
-app.use(logRequests);
 app.use(logRequests);
 app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
@@ -85,11 +92,6 @@ app.on('GET', '/v1/signal', authenticate, limitStarts);
 app.use('/v1/calls/:id', authenticateHeld);
 app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
 
-app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], authenticate, limitStarts);
-app.on('GET', '/v1/signal', authenticate, limitStarts);
-app.use('/v1/calls/:id', authenticateHeld);
-app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
-
 app.post('/v1/calls', requireSdp, limitOffer, startCall);
 app.get('/v1/calls', emptyCalls);
 app.patch('/v1/calls/:id', requireFragment, limitFragment, patchCall);
@@ -99,10 +101,16 @@ app.post('/whip', requireSdp, limitOffer, startIngest);
 app.get('/whip', emptyCalls);
 app.post('/v1/realtime/calls', limitCallForm, startRealtimeCall);
 app.post('/v1/realtime/calls/:id/hangup', hangUp);
+app.post(
+  '/v1/realtime/client_secrets',
+  authenticate,
+  requireApiKey,
+  limitSecretRequest,
+  createClientSecret,
+);
 app.get('/v1/signal', signal);
 app.get('/v1/where', where);
 app.get('/v1/roster/:cluster', joinRoster);
-app.route('/admin', admin);
 app.route('/admin', admin);
 app.get('/healthz', (context) => context.json({ status: 'ok' }));
 
