@@ -2,7 +2,6 @@
 import * as v from 'valibot';
 import { SteeringTableSchema } from '../protocol/footprint.ts';
 import { drain, readDrained } from './drained.ts';
-import { drain, readDrained } from './drained.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 import { steeringIndex, type SteeringIndex } from './steering.ts';
 
