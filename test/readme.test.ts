@@ -144,8 +144,9 @@ async function proveWhere(): Promise<void> {
 /** Gives a secret that the edge takes an offer with. */
 async function proveSecret(): Promise<void> {
   await using stack = new AsyncDisposableStack();
-  const { edge, close } = await startStack();
-  stack.defer(close);
+  const running = await startStack();
+  stack.defer(() => running.close());
+  const { edge } = running;
   const headers = { authorization: `Bearer ${DEMO_API_KEY}` };
   const minted = await fetch(`${edge}/v1/realtime/client_secrets`, { method: 'POST', headers });
   expect(minted.status).toBe(200);
