@@ -19,7 +19,7 @@ const ALGORITHM = 'HS256';
  * Seconds a token is remembered after its use, whatever it says of its own end: from the earliest
  * moment it is good, a tolerance before it was issued, to the second in which it is too old.
  */
-const REMEMBERED = TOKEN_LIFETIME + 3 * CLOCK_TOLERANCE + 1;
+export const TOKEN_REMEMBERED = TOKEN_LIFETIME + 3 * CLOCK_TOLERANCE + 1;
 
 /** Most relays of a region; an answer names those of two at most. */
 export const MAX_REGION_RELAYS = 8;
@@ -195,7 +195,7 @@ export class SignatureVerifier {
       this.#used.delete(id);
     }
     this.#requireUnused(jti);
-    this.#used.set(jti, now + REMEMBERED);
+    this.#used.set(jti, now + TOKEN_REMEMBERED);
     return claims;
   }
 
