@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- relay|transceiver|edge [--rounds N] [--seconds S]`: measures, prints each bar beside what was reached,
- * keeps the figures under bench/results, and ends with 1 when a bar is missed.
+ * `npm run bench -- relay|transceiver|edge`: measures, prints each bar beside what was reached, keeps a whole
+ * run's figures under bench/results, and ends with 1 when a bar is missed.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { benchLoss } from './transceiver/loss.ts';
 const TABLES = [1_000, 1_000_000];
 
 const USAGE =
-  'Usage: npm run bench -- relay [--rounds N] [--seconds S]\n' +
+  'Usage: npm run bench -- relay [--rounds N] [--seconds S] [--only TEXT]\n' +
   '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]\n' +
   '       npm run bench -- edge [--rounds N]';
 
@@ -25,52 +25,34 @@ const { positionals, values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '2' },
+    only: { type: 'string', default: '' },
     browsers: { type: 'boolean', default: false },
   },
 });
+const { only, browsers } = values;
 const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
+const commands = new Map([
+  ['relay', runRelay],
+  ['transceiver', runTransceiver],
+  ['edge', runEdge],
+]);
+const command = commands.get(positionals.join(' '));
 
-if (
-  !/^(?:relay|transceiver|edge)$/.test(positionals.join(' ')) ||
-  !(rounds >= 1) ||
-  !(seconds > 0)
-) {
+if (!command || !(rounds >= 1) || !(seconds > 0)) {
   console.error(USAGE);
   process.exitCode = 2;
-} else if (positionals[0] === 'edge') {
-  const machine = await machineFacts();
-  const { figures, bars } = await benchEdge({ rounds, log: console.log });
-  for (const bar of bars) console.log(barLine(bar));
-  await keepResults('edge', {
-    measuredAt: new Date().toISOString(),
-    machine,
-    rounds,
-    figures,
-    bars,
-  });
-  if (bars.some(({ met }) => !met)) process.exitCode = 1;
-} else if (positionals[0] === 'transceiver') {
-  const { browsers } = values;
-  const machine = await machineFacts();
-  const { figures, bars } = browsers
-    ? await benchLoss(console.log)
-    : await benchTransceiver({ rounds, seconds, log: console.log });
-  for (const bar of bars) console.log(barLine(bar));
-  const name = browsers ? 'transceiver-loss' : 'transceiver';
-  await keepResults(name, {
-    measuredAt: new Date().toISOString(),
-    machine,
+} else if (!(await command())) process.exitCode = 1;
+
+/** False when a bar is missed, as with {@link runTransceiver}. */
+async function runRelay(): Promise<boolean> {
+  const { figures, judgements, absent } = await benchRelay({
     rounds,
     seconds,
-    figures,
-    bars,
+    only,
+    log: console.log,
   });
-  if (bars.some(({ met }) => !met)) process.exitCode = 1;
-} else {
-  const machine = await machineFacts();
-  const { figures, judgements, absent } = await benchRelay({ rounds, seconds, log: console.log });
   // The first one only warms up.
-  const flowCost = [TABLES[0]!, ...TABLES].map(flowCosts).slice(1);
+  const flowCost = only ? [] : [TABLES[0]!, ...TABLES].map(flowCosts).slice(1);
   for (const { flows, newFlow, packet, bytesPerFlow, grownMB } of flowCost) {
     console.log(
       `${flows} flows: ${newFlow.toFixed(0)} ns for a new one, ${packet.toFixed(0)} ns for a packet up, ` +
@@ -79,15 +61,31 @@ if (
   }
   for (const judgement of judgements) console.log(judgementLine(judgement));
   for (const name of absent) console.log(`${name} is not on this machine and was not measured.`);
-  const bars = judgements.map(({ bar, value, met }) => ({ ...bar, value, met }));
-  const measuredAt = new Date().toISOString();
-  const kept = { measuredAt, machine, rounds, seconds, figures, flowCost, bars, absent };
-  await keepResults('relay', kept);
-  if (judgements.some(({ met }) => !met)) process.exitCode = 1;
+  // Figures of a part of the scenarios would stand for the whole.
+  if (!only) await keep('relay', { figures, flowCost, judgements, absent });
+  return judgements.every(({ met }) => met);
 }
 
-async function keepResults(name: string, kept: unknown): Promise<void> {
+async function runTransceiver(): Promise<boolean> {
+  const { figures, bars } = browsers
+    ? await benchLoss(console.log)
+    : await benchTransceiver({ rounds, seconds, log: console.log });
+  for (const bar of bars) console.log(barLine(bar));
+  await keep(browsers ? 'transceiver-loss' : 'transceiver', { figures, bars });
+  return bars.every(({ met }) => met);
+}
+
+async function runEdge(): Promise<boolean> {
+  const { figures, bars } = await benchEdge({ rounds, log: console.log });
+  for (const bar of bars) console.log(barLine(bar));
+  await keep('edge', { figures, bars });
+  return bars.every(({ met }) => met);
+}
+
+async function keep(name: string, measured: object): Promise<void> {
   const results = join(import.meta.dirname, 'results');
   await mkdir(results, { recursive: true });
+  const measuredAt = new Date().toISOString();
+  const kept = { measuredAt, machine: await machineFacts(), rounds, seconds, ...measured };
   await writeFile(join(results, `${name}.json`), `${JSON.stringify(kept, null, 2)}\n`);
 }

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import type { DirectoryListener } from './directory.ts';
 import { announceTransceiver } from './announcement.ts';
-import { RedisDirectory } from './redis-directory.ts';
+import { FORGET_AFTER, READ_INTERVAL, RedisDirectory } from './redis-directory.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisServer } from './redis/testing/redis-server.ts';
 import { TransceiverRecords } from './transceiver-record.ts';
@@ -126,6 +126,16 @@ describe('A directory in Redis', () => {
     await announcement.close();
     await eventually(() => expect(known).toEqual(new Map([[8, EIGHT]])));
     expect(changes.at(-1)).toEqual([7, undefined]);
+  });
+
+  it('stays as it was while Redis knows of no transceiver at all', async () => {
+    const server = await RedisServer.started();
+    const { changes, known, reads } = openDirectory(server);
+    const announcement = announce(server, 7, SEVEN);
+    await eventually(() => expect(known).toEqual(new Map([[7, SEVEN]])));
+    await announcement.close();
+    await reads(Math.ceil(FORGET_AFTER / READ_INTERVAL) + 2);
+    expect(changes).toHaveLength(1);
   });
 
   it('lives apart from the directories of other clusters', async () => {

@@ -1,7 +1,7 @@
 /**
  * The directory of a pool of relays: reads from Redis where the cluster's transceivers are. While Redis
- * is away it stays as it was last, and an empty Redis does not empty it before transceivers have had
- * the time to announce themselves again.
+ * is away it stays as it was last, and so it does while Redis knows of none at all: a Redis that lost
+ * what it held is more likely than a cluster that lost all its transceivers, and costs calls.
  */
 import type { Redis } from 'ioredis';
 import type { Logger } from 'pino';
@@ -136,6 +136,11 @@ export class RedisDirectory implements TransceiverDirectory {
       this.#trunks.set(transceiver, trunk);
       this.#known.add(transceiver, trunk);
     }
+    if (found.size === 0) this.#missing.clear();
+    else this.#missAllBut(found);
+  }
+
+  #missAllBut(found: ReadonlyMap<number, TrunkAddress>): void {
     for (const transceiver of this.#trunks.keys()) {
       if (!found.has(transceiver)) this.#miss(transceiver);
     }

@@ -13,13 +13,13 @@ import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisDirectory } from './redis-directory.ts';
-import { REDIS_URL_VARIABLE } from './redis/redis-url.ts';
+import { redisUrlOf } from './redis/redis-url.ts';
 import { readRelayConfig, type RelayConfig } from './relay-config.ts';
 import { adminApp, type RelayState } from './relay/admin.ts';
 import { drained } from './relay/drain.ts';
 import type { FlowMemory } from './relay/flow-memory.ts';
 import { takeFlows } from './relay/hand-over.ts';
-import { startRelay } from './relay/relay.ts';
+import { startRelay, type Relay } from './relay/relay.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
@@ -45,13 +45,25 @@ function die(error: unknown, what: string): never {
 async function run(config: RelayConfig, redisUrl: string | undefined): Promise<void> {
   await using opened = new AsyncDisposableStack();
   const ends = listenForEnd();
+  const life: { state: RelayState; relay: Relay | undefined } = {
+    state: 'starting',
+    relay: undefined,
+  };
+  const { routingKeys: _, ...shown } = config;
+  const app = adminApp({ relay: () => life.relay, state: () => life.state, config: shown });
+  const admin = await serveHttp(app.fetch, config.admin, 'admin');
+  opened.defer(() => admin.close());
   const routingKeys = parseRoutingKeys(config.routingKeys);
   const redis = redisUrl === undefined ? undefined : new GuardedRedis({ url: redisUrl, log });
   if (redis) opened.defer(() => redis.close());
-  const transceivers = await openDirectory(config, redis, opened);
+  const transceivers = await openDirectory(config, redis, opened, ends.asked);
+  if (!transceivers) return;
   const { cluster, peers, routes, threads, replaces } = config;
+  let mayAnswer = replaces !== undefined;
   const inherit = async (flows: FlowMemory): Promise<void> => {
-    if (replaces !== undefined) await takeFlowsOf(replaces, flows, routingKeys);
+    if (replaces === undefined || !mayAnswer) return;
+    // One that hangs is waited for once.
+    mayAnswer = await takeFlowsOf(replaces, flows, routingKeys);
   };
   const relay = await startRelay({
     ...config.relay,
@@ -70,15 +82,12 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   // Those that were proven while it took over.
   await inherit(relay.flows);
 
-  let state: RelayState = 'ready';
-  const { routingKeys: _, ...shown } = config;
-  const app = adminApp({ relay, state: () => state, config: shown });
-  const admin = await serveHttp(app.fetch, config.admin, 'admin');
-  opened.defer(() => admin.close());
+  life.relay = relay;
+  life.state = 'ready';
   log.info({ admin: admin.address }, 'the relay is ready');
 
   await ends.asked;
-  state = 'draining';
+  life.state = 'draining';
   relay.retire();
   log.info({ drain: config.drain }, 'the relay drains');
   const why = await drained({
@@ -89,30 +98,42 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
   log.info({ why }, 'the relay ends');
 }
 
+/** @returns Whether it gave them. */
 async function takeFlowsOf(
   admin: string,
   flows: FlowMemory,
   routingKeys: ReturnType<typeof parseRoutingKeys>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const taken = await takeFlows(admin, flows, routingKeys);
     log.info({ admin, taken }, 'took over flows');
+    return true;
   } catch (error) {
-    log.warn({ err: error, admin }, 'Cannot take over flows: clients’ checks will make them anew');
+    const what = 'Cannot take over all flows: clients’ checks will make the others anew';
+    log.warn({ err: error, admin }, `${what}; see whether that process still serves`);
+    return false;
   }
 }
 
+/** @returns Undefined when it is to end before it can take the place of another. */
 async function openDirectory(
-  { cluster, routingKeys, transceivers }: RelayConfig,
+  { cluster, routingKeys, transceivers, replaces }: RelayConfig,
   redis: GuardedRedis | undefined,
   opened: AsyncDisposableStack,
-): Promise<TransceiverDirectory> {
+  end: Promise<void>,
+): Promise<TransceiverDirectory | undefined> {
   if (!redis) return listedDirectory(transceivers);
   const keys = parseRoutingKeys(routingKeys);
   const directory = new RedisDirectory({ redis, cluster, routingKeys: keys, log });
   opened.defer(() => directory.close());
-  await Promise.race([firstTransceiver(directory), delay(ROSTER_WAIT)]);
-  return directory;
+  const first = firstTransceiver(directory).then(() => true);
+  if ((await Promise.race([first, delay(ROSTER_WAIT, false)])) || replaces === undefined) {
+    return directory;
+  }
+  log.warn(
+    'Redis tells of no transceiver, so the other relay goes on until it does; look after Redis',
+  );
+  return (await Promise.race([first, end.then(() => false)])) ? directory : undefined;
 }
 
 /** Settles once the directory has any, for it learns all at once. */
@@ -131,9 +152,9 @@ function listedDirectory(transceivers: RelayConfig['transceivers']): MemoryDirec
 
 try {
   const config = await readRelayConfig(process.argv.slice(2), process.env);
-  const redisUrl = process.env[REDIS_URL_VARIABLE];
+  const redisUrl = redisUrlOf(process.env);
   log = pino({ name: 'relay', level: config.logLevel });
-  await run(config, redisUrl === '' ? undefined : redisUrl);
+  await run(config, redisUrl);
   process.exit(0);
 } catch (error) {
   if (!(error instanceof ConfigError)) die(error, 'the relay cannot start');

@@ -134,6 +134,11 @@ test('a call shows in metrics and dumps, live and when it has ended', async () =
   expect(live.get('transceiver_media_packets_total{result="rtp_in"}')).toBe(1);
   expect(live.get('transceiver_checks_total{result="checks"}')).toBeGreaterThan(0);
   expect(live.get('transceiver_trunk_frames_total{direction="in"}')).toBeGreaterThan(0);
+  expect(live.get('transceiver_native_objects{kind="dtls_endpoint"}')).toBe(1);
+  for (const refused of ['rtp_refused', 'rtcp_refused']) {
+    expect(live.has(`transceiver_media_packets_total{result="${refused}"}`)).toBe(true);
+  }
+  expect(live.has('transceiver_dtls_drops_total{reason="late_plaintext"}')).toBe(true);
   expect(live.has('nodejs_eventloop_lag_seconds')).toBe(true);
 
   const one: unknown = await (await transceiver.get(`/dump/${call}`)).json();
@@ -153,6 +158,7 @@ test('a call shows in metrics and dumps, live and when it has ended', async () =
   const after = await metricsOf(transceiver);
   expect(after.get('transceiver_sessions{state="connected"}')).toBe(0);
   expect(after.get('transceiver_sessions_ended_total{reason="deleted"}')).toBe(1);
+  expect(after.get('transceiver_native_objects{kind="dtls_endpoint"}')).toBe(0);
   expect(after.get('transceiver_sessions_ended_total{reason="idle"}')).toBe(0);
   expect(after.get('transceiver_session_seconds_count')).toBe(1);
   expect(after.get('transceiver_session_loss_ratio_count{direction="in"}')).toBe(1);

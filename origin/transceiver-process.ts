@@ -23,7 +23,7 @@ import {
   readTransceiverConfig,
   type TransceiverConfig,
 } from './transceiver-config.ts';
-import { REDIS_URL_VARIABLE } from './redis/redis-url.ts';
+import { REDIS_URL_VARIABLE, redisUrlOf } from './redis/redis-url.ts';
 import { adminApp, type TransceiverState } from './transceiver/admin.ts';
 import { TransceiverMetrics } from './transceiver/metrics.ts';
 import { signalingApp } from './transceiver/signaling.ts';
@@ -145,13 +145,13 @@ function announce(
 
 try {
   const config = await readTransceiverConfig(process.argv.slice(2), process.env);
-  const redisUrl = process.env[REDIS_URL_VARIABLE];
+  const redisUrl = redisUrlOf(process.env);
   // They hold keys, which nothing that this process may start has a use for.
   delete process.env[TRANSCEIVER_CONFIG_VARIABLE];
   delete process.env[REDIS_URL_VARIABLE];
   const { cluster, id, logLevel } = config;
   log = pino({ name: 'transceiver', level: logLevel, base: { cluster, transceiver: id } });
-  await run(config, redisUrl === '' ? undefined : redisUrl);
+  await run(config, redisUrl);
   process.exit(0);
 } catch (error) {
   if (!(error instanceof ConfigError)) die(error, 'the transceiver cannot start');

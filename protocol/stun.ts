@@ -7,6 +7,14 @@ export const STUN_HEADER_LENGTH = 20;
 export const STUN_MAGIC_COOKIE = 0x2112a442;
 export const STUN_BINDING = 0x001;
 
+/** Types of Binding messages, with their class. */
+export const BINDING_REQUEST = 0x0001;
+export const BINDING_SUCCESS = 0x0101;
+
+/** Within the header. */
+export const TRANSACTION_ID_OFFSET = 8;
+export const TRANSACTION_ID_LENGTH = STUN_HEADER_LENGTH - TRANSACTION_ID_OFFSET;
+
 /** Longest USERNAME accepted, in bytes: RFC 8489 §14.3 sends at most 508 and asks to accept 763. */
 export const MAX_USERNAME_LENGTH = 763;
 
@@ -29,41 +37,69 @@ export interface StunMessage {
 }
 
 /**
- * Total: undefined for anything that is not one whole STUN message; never throws, never reads past
- * `end`. Unknown attributes are opaque, whatever their size. Attributes after MESSAGE-INTEGRITY are
- * ignored (RFC 8489 §14.5), since nothing authenticates them.
+ * What {@link readStun} gives, as offsets into the packet, to be read from one packet after another
+ * without building anything.
  */
+export class StunReader {
+  /** Class and method as the header has them, 14 bits. */
+  type = 0;
+  transactionId = 0;
+  /** Where the bytes of USERNAME begin and end, without padding; both -1 when there is none. */
+  username = -1;
+  usernameEnd = -1;
+
+  /**
+   * Total: false for anything that is not one whole STUN message; never throws, never reads past
+   * `end`. Unknown attributes are opaque, whatever their size. Attributes after MESSAGE-INTEGRITY are
+   * ignored (RFC 8489 §14.5), since nothing authenticates them.
+   */
+  read(packet: Uint8Array, start: number, end: number): boolean {
+    if (!(start >= 0 && end <= packet.length && end - start >= STUN_HEADER_LENGTH)) return false;
+    if (packet[start]! > 0x3f) return false;
+    const length = uint16(packet, start + 2);
+    const cookie = (uint16(packet, start + 4) << 16) | uint16(packet, start + 6);
+    if (cookie !== STUN_MAGIC_COOKIE) return false;
+    if (length % 4 !== 0 || STUN_HEADER_LENGTH + length !== end - start) return false;
+
+    this.username = -1;
+    this.usernameEnd = -1;
+    for (let at = start + STUN_HEADER_LENGTH; at < end;) {
+      const type = uint16(packet, at);
+      const size = uint16(packet, at + 2);
+      const value = at + ATTRIBUTE_HEADER_LENGTH;
+      if (value + size > end) return false;
+      if (type === MESSAGE_INTEGRITY || type === MESSAGE_INTEGRITY_SHA256) break;
+      if (type === USERNAME && this.username < 0) {
+        if (size > MAX_USERNAME_LENGTH) return false;
+        this.username = value;
+        this.usernameEnd = value + size;
+      }
+      at = value + size + (-size & 3);
+    }
+    this.type = uint16(packet, start);
+    this.transactionId = start + TRANSACTION_ID_OFFSET;
+    return true;
+  }
+}
+
+const reader = new StunReader();
+
+/** As {@link StunReader} reads, as an object; undefined where that says false. */
 export function readStun(
   packet: Uint8Array,
   start = 0,
   end = packet.length,
 ): StunMessage | undefined {
-  if (start < 0 || end > packet.length || end - start < STUN_HEADER_LENGTH) return undefined;
-  if (packet[start]! > 0x3f) return undefined;
-  const view = new DataView(packet.buffer, packet.byteOffset + start, end - start);
-  const length = view.getUint16(2);
-  if (view.getUint32(4) !== STUN_MAGIC_COOKIE) return undefined;
-  if (length % 4 !== 0 || STUN_HEADER_LENGTH + length !== end - start) return undefined;
-
-  let username: Uint8Array | undefined;
-  for (let at = STUN_HEADER_LENGTH; at < view.byteLength;) {
-    const type = view.getUint16(at);
-    const size = view.getUint16(at + 2);
-    const value = at + ATTRIBUTE_HEADER_LENGTH;
-    if (value + size > view.byteLength) return undefined;
-    if (type === MESSAGE_INTEGRITY || type === MESSAGE_INTEGRITY_SHA256) break;
-    if (type === USERNAME && !username) {
-      if (size > MAX_USERNAME_LENGTH) return undefined;
-      username = packet.subarray(start + value, start + value + size);
-    }
-    at = value + size + (-size & 3);
-  }
-
-  const type = view.getUint16(0);
+  if (!reader.read(packet, start, end)) return undefined;
+  const { type, transactionId, username, usernameEnd } = reader;
   return {
     class: CLASSES[((type >> 7) & 2) | ((type >> 4) & 1)]!,
     method: ((type >> 2) & 0xf80) | ((type >> 1) & 0x070) | (type & 0x00f),
-    transactionId: packet.subarray(start + 8, start + STUN_HEADER_LENGTH),
-    username,
+    transactionId: packet.subarray(transactionId, transactionId + TRANSACTION_ID_LENGTH),
+    username: username < 0 ? undefined : packet.subarray(username, usernameEnd),
   };
+}
+
+function uint16(bytes: Uint8Array, at: number): number {
+  return (bytes[at]! << 8) | bytes[at + 1]!;
 }

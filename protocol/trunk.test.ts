@@ -13,6 +13,7 @@ import {
   TRUNK_PROXY,
   trunkClientPort,
   trunkFlags,
+  hasTrunkFrame,
   trunkFrameEnd,
   trunkProxyPort,
   writeTrunkHeader,
@@ -53,8 +54,9 @@ function encode(...frames: Frame[]): Uint8Array {
 
 function decode(bytes: Uint8Array, start = 0, end = bytes.length): Frame[] {
   const frames: Frame[] = [];
-  for (let at = start, next; at < end; at = next) {
-    next = trunkFrameEnd(bytes, at, end);
+  let at = start;
+  do {
+    const next = trunkFrameEnd(bytes, at, end);
     if (next === -1) break;
     frames.push({
       flags: trunkFlags(bytes, at),
@@ -65,7 +67,8 @@ function decode(bytes: Uint8Array, start = 0, end = bytes.length): Frame[] {
       proxyPort: trunkProxyPort(bytes, at),
       payload: bytes.slice(at + TRUNK_HEADER_LENGTH, next),
     });
-  }
+    at = next;
+  } while (hasTrunkFrame(bytes, at, end));
   return frames;
 }
 
@@ -130,6 +133,15 @@ describe('a datagram', () => {
         const bytes = new Uint8Array(start + encoded.length + 50).fill(TRUNK_MAGIC);
         bytes.set(encoded, start);
         expect(decode(bytes, start, start + encoded.length)).toEqual(frames);
+      }),
+    );
+  });
+
+  test('may be padded with zeros behind its frames', () => {
+    fc.assert(
+      fc.property(fc.array(frame, { minLength: 1, maxLength: 5 }), fc.nat(99), (frames, zeros) => {
+        const bytes = encode(...frames);
+        expect(decode(Uint8Array.of(...bytes, ...new Uint8Array(zeros)))).toEqual(frames);
       }),
     );
   });

@@ -1,6 +1,7 @@
 /**
  * The trunk: what relays and transceivers send each other over UDP. A datagram holds one or more
- * frames, back to back. Frame, big endian:
+ * frames, back to back, and then any number of zeros, which mean nothing: they give datagrams the same
+ * length, so that the system can be handed many at once. Frame, big endian:
  *
  * `kind u8 | listener u8 | length u16 | client address 16 B | proxy address 16 B | client port u16 |
  * proxy port u16 | payload`
@@ -20,6 +21,12 @@ import { ADDRESS_LENGTH } from './address.ts';
 export const TRUNK_MAGIC = 0xc4;
 export const TRUNK_DOWN = 0x01;
 export const TRUNK_PASSED = 0x02;
+
+/**
+ * Largest datagram that frames are joined into, in bytes of UDP payload, unless told otherwise: what fits
+ * an Ethernet frame under IPv6. A longer frame travels alone.
+ */
+export const TRUNK_MTU = 1452;
 
 /** Bytes before the payload. */
 export const TRUNK_HEADER_LENGTH = 40;
@@ -64,13 +71,18 @@ export function writeTrunkHeader(
 
 /**
  * Where the frame that starts at `at` ends; -1 when no whole frame is there. Total on any bytes.
- * Read a datagram with `for (let at = 0, next; at < end; at = next)`, and drop the rest on -1.
+ * Read a datagram with `do … while (hasTrunkFrame(bytes, at, end))`, and drop the rest on -1.
  */
 export function trunkFrameEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at + TRUNK_HEADER_LENGTH >= end || (bytes[at]! & 0xfc) !== TRUNK_MAGIC) return -1;
   const length = readUint16(bytes, at + TRUNK_LENGTH);
   const next = at + TRUNK_HEADER_LENGTH + length;
   return length === 0 || next > end ? -1 : next;
+}
+
+/** Whether something other than padding follows at `at`, where a frame has ended. */
+export function hasTrunkFrame(bytes: Uint8Array, at: number, end: number): boolean {
+  return at < end && bytes[at] !== 0;
 }
 
 /** The {@link TRUNK_DOWN} and {@link TRUNK_PASSED} bits of a frame. */

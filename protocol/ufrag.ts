@@ -7,13 +7,8 @@
  * minutes since {@link UFRAG_EPOCH}. It is enciphered as a single AES block (encode-then-encipher, as
  * in draft-ietf-quic-load-balancers §5.4.1), so the zero tail is a 32-bit check of the whole block.
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  randomFillSync,
-  type Cipheriv,
-  type Decipheriv,
-} from 'node:crypto';
+import { createCipheriv, randomFillSync, type Cipheriv } from 'node:crypto';
+import { AesBlockDecipher } from './aes-block.ts';
 import { requireInteger } from './integer.ts';
 import type { RoutingKey } from './routing-keys.ts';
 
@@ -28,7 +23,6 @@ const MAX_EXPIRY_MINUTES = 0xff_ff_ff;
 const BLOCK_LENGTH = 16;
 const NONCE_OFFSET = 7;
 const NONCE_LENGTH = 5;
-const TAIL_OFFSET = 12;
 
 const ICE_CHARS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const NOT_ICE_CHAR = 255;
@@ -45,6 +39,9 @@ export interface Route {
   readonly expiresAt: number;
 }
 
+/** A route, to be set for one ufrag after another. */
+export type RouteSlot = { -readonly [Field in keyof Route]: Route[Field] };
+
 /** Why a ufrag was refused. */
 export type UfragRejection = 'malformed' | 'unknown-key' | 'forged' | 'expired';
 
@@ -52,27 +49,19 @@ export type OpenedUfrag =
   | { readonly ok: true; readonly route: Route }
   | { readonly ok: false; readonly reason: UfragRejection };
 
-const MALFORMED: OpenedUfrag = { ok: false, reason: 'malformed' };
-const UNKNOWN_KEY: OpenedUfrag = { ok: false, reason: 'unknown-key' };
-const FORGED: OpenedUfrag = { ok: false, reason: 'forged' };
-const EXPIRED: OpenedUfrag = { ok: false, reason: 'expired' };
-
 /** Seals with the first of its keys and opens with all of them, so that keys rotate without loss. */
 export class UfragCodec {
   readonly #sealingKeyId: string;
   readonly #cipher: Cipheriv;
-  readonly #deciphers = Array.from<Decipheriv | undefined>({ length: 256 });
-  readonly #block = new Uint8Array(BLOCK_LENGTH);
+  /** By the byte of the key id. */
+  readonly #deciphers = Array.from<AesBlockDecipher | undefined>({ length: 256 });
 
   /** @param keys One or two keys; the first one seals. */
   constructor(keys: readonly [RoutingKey, ...RoutingKey[]]) {
     this.#sealingKeyId = keys[0].id;
     // Without padding ECB yields each block at once, so one cipher object serves every block.
     this.#cipher = createCipheriv('aes-128-ecb', keys[0].key, null).setAutoPadding(false);
-    for (const { id, key } of keys) {
-      const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
-      this.#deciphers[id.charCodeAt(0)] = decipher;
-    }
+    for (const { id, key } of keys) this.#deciphers[id.charCodeAt(0)] = new AesBlockDecipher(key);
   }
 
   /**
@@ -102,36 +91,57 @@ export class UfragCodec {
    * @param now Milliseconds since the Unix epoch.
    */
   open(bytes: Uint8Array, now: number, start = 0, end = bytes.length): OpenedUfrag {
-    if (end - start !== UFRAG_LENGTH || !this.#decodeBlock(bytes, start + 1)) return MALFORMED;
-    const decipher = this.#deciphers[bytes[start]!];
-    if (!decipher) return SEXTETS[bytes[start]!] === NOT_ICE_CHAR ? MALFORMED : UNKNOWN_KEY;
-    const block = decipher.update(this.#block);
-    const view = new DataView(block.buffer, block.byteOffset, BLOCK_LENGTH);
-    if (view.getUint32(TAIL_OFFSET) !== 0) return FORGED;
-    const cluster = view.getUint16(0);
-    if (cluster === 0) return FORGED;
-    const minutes = view.getUint8(4) * 0x1_00_00 + view.getUint16(5);
-    const expiresAt = UFRAG_EPOCH + minutes * MINUTE;
-    if (expiresAt <= now) return EXPIRED;
-    return { ok: true, route: { cluster, transceiver: view.getUint16(2), expiresAt } };
+    const route: RouteSlot = { cluster: 0, transceiver: 0, expiresAt: 0 };
+    if (end - start !== UFRAG_LENGTH) return { ok: false, reason: 'malformed' };
+    const reason = this.read(route, bytes, start);
+    if (reason) return { ok: false, reason };
+    return route.expiresAt > now ? { ok: true, route } : { ok: false, reason: 'expired' };
   }
 
-  /** Fills the scratch block from 22 base64 characters; refuses a second spelling of the same block. */
-  #decodeBlock(bytes: Uint8Array, at: number): boolean {
-    let bits = 0;
-    let held = 0;
-    let length = 0;
-    for (let i = 0; i < UFRAG_LENGTH - 1; i++) {
-      const sextet = SEXTETS[bytes[at + i]!]!;
-      if (sextet === NOT_ICE_CHAR) return false;
-      bits = (bits << 6) | sextet;
-      held += 6;
-      if (held >= 8) {
-        held -= 8;
-        this.#block[length++] = bits >>> held;
-        bits &= (1 << held) - 1;
-      }
-    }
-    return bits === 0;
+  /**
+   * As {@link open}, of the ufrag that begins at `start`, yet builds nothing, and leaves it to the caller
+   * to see whether the session is over.
+   *
+   * @param route Takes what the ufrag says, unless it is refused.
+   */
+  read(
+    route: RouteSlot,
+    bytes: Uint8Array,
+    start: number,
+  ): Exclude<UfragRejection, 'expired'> | undefined {
+    if (start + UFRAG_LENGTH > bytes.length) return 'malformed';
+    const keyId = bytes[start]!;
+    const decipher = this.#deciphers[keyId];
+    if (!decipher) return SEXTETS[keyId] === NOT_ICE_CHAR ? 'malformed' : 'unknown-key';
+    const { block } = decipher;
+    if (!decodeBlock(bytes, start + 1, block)) return 'malformed';
+    decipher.decrypt();
+    const cluster = block[0]! >>> 16;
+    if (block[3] !== 0 || cluster === 0) return 'forged';
+    route.cluster = cluster;
+    route.transceiver = block[0]! & 0xffff;
+    route.expiresAt = UFRAG_EPOCH + (block[1]! >>> 8) * MINUTE;
+    return undefined;
   }
+}
+
+/** Fills the block from 22 base64 characters; refuses a second spelling of the same block. */
+function decodeBlock(bytes: Uint8Array, at: number, block: Int32Array): boolean {
+  let bits = 0;
+  let held = 0;
+  let length = 0;
+  for (let i = 0; i < UFRAG_LENGTH - 1; i++) {
+    const sextet = SEXTETS[bytes[at + i]!]!;
+    if (sextet === NOT_ICE_CHAR) return false;
+    bits = (bits << 6) | sextet;
+    held += 6;
+    if (held >= 8) {
+      held -= 8;
+      // Four bytes shift out whatever the word held before.
+      block[length >> 2] = (block[length >> 2]! << 8) | (bits >>> held);
+      length++;
+      bits &= (1 << held) - 1;
+    }
+  }
+  return bits === 0;
 }

@@ -14,13 +14,17 @@ import {
   type LibwebrtcClient,
 } from '../origin/transceiver/testing/libwebrtc-client.ts';
 import { startTransceiver, type Transceiver } from '../origin/transceiver/transceiver.ts';
+import { UdpTap } from './support/udp-tap.ts';
 import { until } from './support/until.ts';
 
 const LOG = pino({ level: 'silent' });
 const TRANSCEIVER = 7;
 
-/** Milliseconds without sound that Redis leaves, beyond those without a process. */
-const LONGEST_GAP = 300;
+/**
+ * Audio packets, which come each 20 ms, that a relay may lose before Redis heals a call: 300 ms of them.
+ * They are counted, since on a busy machine all takes longer.
+ */
+const MOST_LOST = 15;
 
 /** Milliseconds between two looks at what was received. */
 const LOOK = 5;
@@ -44,7 +48,13 @@ async function openTransceiver(): Promise<Transceiver> {
   return transceiver;
 }
 
-async function call(transceiver: Transceiver, relay: RelayProcess): Promise<LibwebrtcClient> {
+async function openTap(relay: RelayProcess): Promise<UdpTap> {
+  const tap = await UdpTap.open(relay.listeners[0]!);
+  onTestFinished(() => tap[Symbol.asyncDispose]());
+  return tap;
+}
+
+async function call(transceiver: Transceiver, relay: UdpTap): Promise<LibwebrtcClient> {
   const client = await libwebrtcClient();
   onTestFinished(() => client[Symbol.asyncDispose]());
   const request = {
@@ -52,7 +62,7 @@ async function call(transceiver: Transceiver, relay: RelayProcess): Promise<Libw
     tenant: 'acme',
     ufrag: ufragFor(1, TRANSCEIVER),
     expiresAt: Date.now() + HOUR,
-    relays: relay.listeners.map((address) => ({ ...address, transport: 'udp' as const })),
+    relays: [{ ...relay.address, transport: 'udp' as const }],
   };
   await client.take(transceiver.create(request, client.offer).answer);
   await until(async () => (await received(client)) >= PACKETS);
@@ -81,7 +91,7 @@ async function heardAgain(client: LibwebrtcClient, before: number): Promise<numb
   return performance.now();
 }
 
-test('with Redis, a call is heard again as soon as the relay is back', async () => {
+test('with Redis, a call is heard again as soon as the relay is back, without any check', async () => {
   const server = await RedisServer.started();
   const redis = new GuardedRedis({ url: server.url, log: LOG });
   onTestFinished(() => redis.close());
@@ -99,7 +109,8 @@ test('with Redis, a call is heard again as soon as the relay is back', async () 
   await announcement.announced;
   const config = await relayConfig();
   const relay = await RelayProcess.started(config, server.url);
-  const client = await call(transceiver, relay);
+  const tap = await openTap(relay);
+  const client = await call(transceiver, tap);
   await until(async () => {
     const kept = await redis.run((one) => one.keys('flow:*'));
     // A client with several addresses has as many flows.
@@ -107,17 +118,26 @@ test('with Redis, a call is heard again as soon as the relay is back', async () 
     return Array.isArray(kept) && kept.length > 0 && kept.length === proven;
   });
 
+  tap.passesChecks = false;
   await relay.kill();
   const before = await silence(client);
   const successor = RelayProcess.spawn(config, server.url);
   const heard = heardAgain(client, before);
   await successor.ready();
   const ready = performance.now();
+  const gap = Math.max(0, (await heard) - ready);
 
-  expect((await heard) - ready).toBeLessThan(LONGEST_GAP);
-  // A check that comes before Redis answers makes the flow as well.
-  expect(await successor.metric('relay_flow_reads_total{result="hits"}')).toBeGreaterThan(0);
-  expect(client.connection.connectionState).toBe('connected');
+  const stun = 'relay_packets_total{direction="from_clients",class="stun"}';
+  expect(await successor.metric(stun)).toBe(0);
+  expect(await successor.metric('relay_flow_creations_total{source="stun"}')).toBe(0);
+  expect(await successor.metric('relay_flow_creations_total{source="redis"}')).toBeGreaterThan(0);
+  const lost = await successor.metric('relay_drops_total{reason="no-flow"}');
+  expect(lost).toBeLessThanOrEqual(MOST_LOST);
+  console.info(
+    `Heard again ${gap.toFixed(0)} ms after the relay was ready; it lost ${lost} packets`,
+  );
+  tap.passesChecks = true;
+  await until(() => client.connection.connectionState === 'connected');
 });
 
 test('without Redis, the next check of the client heals the call', async () => {
@@ -125,14 +145,19 @@ test('without Redis, the next check of the client heals the call', async () => {
   const transceivers = [{ id: TRANSCEIVER, trunk: transceiver.trunk }];
   const config = await relayConfig({ transceivers });
   const relay = await RelayProcess.started(config);
-  const client = await call(transceiver, relay);
+  const tap = await openTap(relay);
+  const client = await call(transceiver, tap);
 
+  tap.passesChecks = false;
   await relay.kill();
-  const heard = heardAgain(client, await silence(client));
+  const before = await silence(client);
   const successor = await RelayProcess.started(config);
-  await heard;
+  await until(async () => (await successor.metric('relay_drops_total{reason="no-flow"}')) > 0);
+  expect(await received(client)).toBe(before);
+  tap.passesChecks = true;
+  await heardAgain(client, before);
 
   expect(await successor.metric('relay_flow_creations_total{source="stun"}')).toBeGreaterThan(0);
-  expect(await successor.metric('relay_flow_creations_total{source="restored"}')).toBe(0);
-  expect(client.connection.connectionState).toBe('connected');
+  expect(await successor.metric('relay_flow_creations_total{source="hand-over"}')).toBe(0);
+  await until(() => client.connection.connectionState === 'connected');
 });

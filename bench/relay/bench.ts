@@ -17,6 +17,8 @@ export interface BenchOptions {
   readonly rounds: number;
   /** Of one measurement. */
   readonly seconds: number;
+  /** Only the scenarios whose names have this in them. */
+  readonly only: string;
   readonly log: (line: string) => void;
 }
 
@@ -32,7 +34,13 @@ export interface BenchResult {
 const TOKEN_LIFETIME = 24 * 3_600_000;
 const TOKENS = 1000;
 
-export async function benchRelay({ rounds, seconds, log }: BenchOptions): Promise<BenchResult> {
+export async function benchRelay(options: BenchOptions): Promise<BenchResult> {
+  const { rounds, seconds, only, log } = options;
+  const scenarios = SCENARIOS.filter(({ name }) => name.includes(only));
+  if (scenarios.length === 0) {
+    const names = SCENARIOS.map(({ name }) => `"${name}"`);
+    throw new Error(`No scenario has "${only}" in its name. There are ${names.join(', ')}.`);
+  }
   if (process.platform !== 'linux' || availableParallelism() < 2) {
     throw new Error('The bench needs Linux and two processors: one is the relay’s.');
   }
@@ -45,7 +53,7 @@ export async function benchRelay({ rounds, seconds, log }: BenchOptions): Promis
 
   const figures: Record<string, Record<string, Partial<Measurement>>> = {};
   const judgements: Judgement[] = [];
-  for (const scenario of SCENARIOS) {
+  for (const scenario of scenarios) {
     const measured = subjects.filter(({ name }) => scenario.subjects?.includes(name) ?? true);
     const results: Map<string, Measurement>[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -103,6 +111,7 @@ const UNITS: ReadonlyMap<keyof Measurement, [string, string]> = new Map([
   ['p99', ['p99', 'µs']],
   ['collections', ['collections', '']],
   ['longestCollection', ['longest', 'ms']],
+  ['grownMB', ['grown by', 'MB']],
 ]);
 
 function table(name: string, figures: Readonly<Record<string, Partial<Measurement>>>): string {

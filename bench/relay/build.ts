@@ -17,6 +17,7 @@ export interface Built {
   readonly go: string | undefined;
   /** Undefined without nginx and its stream module. */
   readonly nginx: string | undefined;
+  readonly coturn: string | undefined;
 }
 
 export async function buildAll(resources: AsyncDisposableStack): Promise<Built> {
@@ -27,12 +28,14 @@ export async function buildAll(resources: AsyncDisposableStack): Promise<Built> 
   const hasGo = await works('go', 'version');
   if (hasGo) await run('go', ['build', '-o', go!, '.'], { cwd: join(SOURCES, 'peers/go') });
   const hasNginx = await works('nginx', '-v');
+  const hasCoturn = await works('turnserver', '--version');
   return {
     folder,
     load: load!,
     loop: loop!,
     go: hasGo ? go : undefined,
     nginx: hasNginx ? 'nginx' : undefined,
+    coturn: hasCoturn ? 'turnserver' : undefined,
   };
 }
 

@@ -4,9 +4,11 @@
 // load RELAY_PORT SINK_PORT UFRAGS key=value...
 //   mode=up|down|echo  flows=N  rate=PPS (0: as fast as can be)  seconds=S  payload=BYTES
 //   join=BYTES    frames going down are joined into datagrams of up to so many bytes; 0: each alone
-//   burst=N       each client sends N packets by one call (UDP_SEGMENT)
+//   burst=N       N packets of a client follow each other, as one call (UDP_SEGMENT): packets still reach the
+//                 relay one by one, but the load is fast enough to saturate it
 //   flood=PPS     checks with forged tokens besides, from as many addresses as there are clients
 //   raw=1         the relay has no trunk: what it sends to the sink is the client's packet
+//   turn=1        the relay is a TURN server: allocations, channels to the sink, and channel data; raw
 //   warm=S        seconds for which it runs before it says "ready"
 //
 // Makes all flows, warms up, says "ready", waits for a line, runs, and prints what it saw as JSON.
@@ -23,22 +25,27 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "turn.h"
+
 #define HEADER 40
 #define BATCH 64
+#define CLIENT_BATCH 16
 #define DATAGRAM 9216
 #define CHECK_MAX 256
 #define LATENCIES 20000000
 
-static int flows = 1000, payload = 172, join = 0, burst = 1, raw = 0;
+static int flows = 1000, payload = 172, join = 0, burst = 1, raw = 0, turn = 0;
 static double rate = 0, seconds = 4, warm = 2, flood = 0;
 static char mode = 'u';
 
+// Bytes of a packet as the client sends it, with the header that TURN wants.
+static int segment;
 static int *clients, *flooders, sink, poller;
 static char **ufrags;
 static int ufrag_count;
 static uint8_t *headers, *known;
 static int by_port[65536];
-static struct sockaddr_in relay, trunk;
+static struct sockaddr_in relay, trunk, sink_address;
 static uint64_t proven, up, down, datagrams, sent, flooded;
 static float *latencies;
 static uint64_t latency_count;
@@ -137,7 +144,7 @@ static void drain_sink(void) {
         up++;
         echo = mode == 'e' || data[i][0] != 0x80;
       } else {
-        for (int at = 0, next; at + HEADER < length; at = next) {
+        for (int at = 0, next; at + HEADER < length && data[i][at]; at = next) {
           next = at + HEADER + (data[i][at + 2] << 8 | data[i][at + 3]);
           if (next > length) break;
           if (take_frame(data[i] + at, next - at, &from[i])) echo = 1, data[i][at] = 0xc5;
@@ -153,6 +160,12 @@ static void drain_sink(void) {
 }
 
 static void take_packet(uint8_t *packet, int length, int flow) {
+  if (turn && turn_has_allocated(packet, length)) {
+    uint8_t request[CHECK_MAX];
+    send(clients[flow], request, turn_channel_bind(request, flow, sink_address), 0);
+    return;
+  }
+  if (turn && packet[0] == TURN_CHANNEL >> 8) packet += TURN_HEADER, length -= TURN_HEADER;
   if (packet[0] != 0x80) {
     if (!known[flow]) known[flow] = 1, proven++;
     return;
@@ -166,11 +179,20 @@ static void take_packet(uint8_t *packet, int length, int flow) {
 
 static void drain_clients(void) {
   static struct epoll_event events[256];
-  uint8_t packet[2048];
+  static uint8_t data[CLIENT_BATCH][2048];
+  static struct mmsghdr in[CLIENT_BATCH];
+  static struct iovec iov[CLIENT_BATCH];
   int count = epoll_wait(poller, events, 256, 0);
   for (int i = 0; i < count; i++) {
-    int flow = events[i].data.u32, length;
-    while ((length = recv(clients[flow], packet, sizeof packet, 0)) > 0) take_packet(packet, length, flow);
+    int flow = events[i].data.u32, got;
+    do {
+      for (int k = 0; k < CLIENT_BATCH; k++) {
+        iov[k] = (struct iovec){data[k], sizeof data[k]};
+        in[k].msg_hdr = (struct msghdr){0, 0, &iov[k], 1, 0, 0, 0};
+      }
+      got = recvmmsg(clients[flow], in, CLIENT_BATCH, MSG_DONTWAIT, 0);
+      for (int k = 0; k < got; k++) take_packet(data[k], in[k].msg_len, flow);
+    } while (got == CLIENT_BATCH);
   }
 }
 
@@ -178,11 +200,15 @@ static void drain(int milliseconds) {
   for (uint64_t until = now() + milliseconds * 1000000ull; now() < until;) drain_sink(), drain_clients();
 }
 
+static int first_packet(uint8_t *packet, int flow) {
+  return turn ? turn_allocate(packet, flow) : check(packet, ufrags[flow % ufrag_count], flow);
+}
+
 static void make_flows(void) {
   uint8_t packet[CHECK_MAX];
   for (int round = 0; round < 50 && proven < (uint64_t)flows; round++) {
     for (int i = 0; i < flows; i++) {
-      if (!known[i]) send(clients[i], packet, check(packet, ufrags[i % ufrag_count], i), 0);
+      if (!known[i]) send(clients[i], packet, first_packet(packet, i), 0);
       if (i % 32 == 0) drain_sink(), drain_clients();
     }
     drain(100);
@@ -202,23 +228,24 @@ static uint8_t media[DATAGRAM * 2];
 
 static void send_up(int flow) {
   uint64_t time = now();
-  for (int i = 0; i < burst; i++) memcpy(media + i * payload + 12, &time, sizeof time);
-  send(clients[flow], media, payload * burst, 0);
+  for (int i = 0; i < burst; i++) memcpy(media + (i + 1) * segment - payload + 12, &time, sizeof time);
+  send(clients[flow], media, segment * burst, 0);
 }
 
-// Sends up to BATCH frames down, one for each of the clients from `flow` on.
-static void send_down(int flow, int count) {
+// Sends up to BATCH frames down, `burst` of them for each of the clients from that of `first` on.
+static void send_down(uint64_t first, int count) {
   static uint8_t data[BATCH][HEADER + 2048];
   static struct iovec iov[BATCH];
   static struct mmsghdr out[BATCH];
-  int messages = 0, length = 0;
+  int messages = 0, length = 0, size = HEADER + payload;
+  // By one call, but each frame a datagram of its own.
+  int most = burst > 1 ? BATCH * size : join;
   for (int i = 0; i < count; i++) {
-    int size = HEADER + payload;
-    memcpy(data[i], headers + (flow + i) % flows * HEADER, HEADER);
+    memcpy(data[i], headers + (first + i) / burst % flows * HEADER, HEADER);
     data[i][2] = payload >> 8, data[i][3] = payload;
-    memcpy(data[i] + HEADER, media, payload);
+    memcpy(data[i] + HEADER, media + segment - payload, payload);
     iov[i] = (struct iovec){data[i], size};
-    if (i > 0 && length + size <= join) {
+    if (i > 0 && length + size <= most) {
       out[messages - 1].msg_hdr.msg_iovlen++;
       length += size;
     } else {
@@ -246,6 +273,13 @@ static int by_value(const void *a, const void *b) {
   return x < y ? -1 : x > y;
 }
 
+static void segment_sends(void) {
+  int frame = HEADER + payload;
+  if (setsockopt(sink, SOL_UDP, UDP_SEGMENT, &frame, sizeof frame) < 0) die("UDP_SEGMENT");
+  for (int i = 0; i < flows; i++)
+    if (setsockopt(clients[i], SOL_UDP, UDP_SEGMENT, &segment, sizeof segment) < 0) die("UDP_SEGMENT");
+}
+
 static double percentile(double of) {
   return latency_count ? latencies[(uint64_t)(latency_count * of)] : 0;
 }
@@ -261,7 +295,7 @@ static double run(double seconds) {
     if (mode == 'd') {
       while (sent < due) {
         int count = due - sent < BATCH ? due - sent : BATCH;
-        send_down(sent % flows, count);
+        send_down(sent, count);
         sent += count;
       }
     } else {
@@ -269,8 +303,8 @@ static double run(double seconds) {
     }
     for (uint64_t until = elapsed * flood; flooded < until; flooded++) send_flood(flooded % flows);
     // Each client checks every 2.5 s, as browsers do.
-    for (uint64_t until = elapsed * flows / 2.5; !raw && refreshed < until; refreshed++)
-      if (burst == 1) refresh(refreshed % flows);
+    for (uint64_t until = elapsed * flows / 2.5; !raw && burst == 1 && refreshed < until; refreshed++)
+      refresh(refreshed % flows);
     drain_sink();
     drain_clients();
   }
@@ -293,6 +327,7 @@ int main(int argc, char **argv) {
     else if (!strcmp(argv[i], "burst")) burst = atoi(value);
     else if (!strcmp(argv[i], "flood")) flood = atof(value);
     else if (!strcmp(argv[i], "raw")) raw = atoi(value);
+    else if (!strcmp(argv[i], "turn")) turn = atoi(value);
     else return 2;
   }
   FILE *file = fopen(argv[3], "r");
@@ -303,13 +338,18 @@ int main(int argc, char **argv) {
     ufrags[ufrag_count++] = strdup(line);
   }
   relay = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(atoi(argv[1])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-  struct sockaddr_in here = relay;
-  here.sin_port = htons(atoi(argv[2]));
+  sink_address = relay;
+  sink_address.sin_port = htons(atoi(argv[2]));
   sink = open_socket(8 << 20);
-  if (bind(sink, (void *)&here, sizeof here) < 0) die("bind");
+  if (bind(sink, (void *)&sink_address, sizeof sink_address) < 0) die("bind");
   latencies = malloc(sizeof *latencies * LATENCIES);
   memset(media, 0x55, sizeof media);
-  for (int i = 0; i < burst; i++) media[i * payload] = 0x80, media[i * payload + 1] = 111;
+  segment = payload + (turn ? TURN_HEADER : 0);
+  for (int i = 0; i < burst; i++) {
+    uint8_t *packet = media + i * segment;
+    if (turn) packet += turn_channel_header(packet, payload);
+    packet[0] = 0x80, packet[1] = 111;
+  }
   open_clients();
   flooders = calloc(flows, sizeof *flooders);
   for (int i = 0; flood > 0 && i < flows; i++) {
@@ -317,8 +357,7 @@ int main(int argc, char **argv) {
     connect(flooders[i], (void *)&relay, sizeof relay);
   }
   make_flows();
-  for (int i = 0; burst > 1 && i < flows; i++)
-    if (setsockopt(clients[i], SOL_UDP, UDP_SEGMENT, &payload, sizeof payload) < 0) die("UDP_SEGMENT");
+  if (burst > 1) segment_sends();
   run(warm);
   drain(100);
   puts("ready");

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { cpuTime } from './cpu-time.ts';
+import { cpuTime, residentBytes } from './process-facts.ts';
 import { LOAD_CPU, freePorts, type Ports, type Subject } from './subjects.ts';
 
 export interface Load {
@@ -15,11 +15,14 @@ export interface Load {
   readonly payload: number;
   /** Down frames are joined into datagrams of up to so many bytes. */
   readonly join?: number;
-  /** Packets that a client sends by one call. */
+  /** Packets of one client that follow each other. */
   readonly burst?: number;
   /** Forged checks a second besides. */
   readonly flood?: number;
 }
+
+/** What a relay sends on: frames of the trunk, clients' packets as they are, or TURN's channel data. */
+export type Protocol = 'trunk' | 'raw' | 'turn';
 
 /** What the load saw; latencies in microseconds, there and back. */
 interface LoadResult {
@@ -50,6 +53,8 @@ export interface Measurement {
   /** Garbage collections while measured, and the longest one in milliseconds; 0 for peers. */
   readonly collections: number;
   readonly longestCollection: number;
+  /** Megabytes of memory that the relay grew by while measured. */
+  readonly grownMB: number;
 }
 
 /** Attempts to start a peer, which says nothing when it is ready, and the time between them. */
@@ -85,8 +90,9 @@ async function runLoad(
   pid: number,
   collections: number[],
 ): Promise<Measurement> {
-  const { raw } = subject;
-  const options = Object.entries({ ...load, raw: raw ? 1 : 0 }).map(([k, v]) => `${k}=${v}`);
+  const { protocol } = subject;
+  const form = { raw: protocol === 'trunk' ? 0 : 1, turn: protocol === 'turn' ? 1 : 0 };
+  const options = Object.entries({ ...load, ...form }).map(([k, v]) => `${k}=${v}`);
   const fixed = [String(ports.relay), String(ports.transceiver), ufrags];
   const child = spawn('taskset', ['-c', LOAD_CPU, program, ...fixed, ...options], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -95,6 +101,7 @@ async function runLoad(
   const { value: ready } = await lines.next();
   if (ready !== 'ready') throw new Error(`The load of "${subject.name}" did not get through.`);
   collections.length = 0;
+  const memoryBefore = await residentBytes(pid);
   const before = await cpuTime(pid);
   child.stdin.end('go\n');
   const { value: line } = await lines.next();
@@ -111,6 +118,7 @@ async function runLoad(
     p99: result.p99,
     collections: collections.length,
     longestCollection: Math.max(0, ...collections),
+    grownMB: ((await residentBytes(pid)) - memoryBefore) / 1e6,
   };
 }
 

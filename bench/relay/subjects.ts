@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { writeNginxConfig, type Built } from './build.ts';
+import type { Protocol } from './measure.ts';
 import type { SubjectOptions } from './subject-process.ts';
 
 export interface Ports {
@@ -16,8 +17,7 @@ export interface Subject {
   readonly name: string;
   /** Processors it is kept to, as taskset has them. */
   readonly cpus: string;
-  /** It has no trunk: what it sends is the client's packet. */
-  readonly raw: boolean;
+  readonly protocol: Protocol;
   readonly command: (ports: Ports) => Promise<readonly [string, ...string[]]>;
 }
 
@@ -35,6 +35,7 @@ export const SUBJECTS = {
   c: 'C recvmmsg loop',
   go: 'Go relay',
   nginx: 'nginx stream',
+  coturn: 'coturn channel data',
 } as const;
 
 function at(port: number): TrunkAddress {
@@ -50,7 +51,7 @@ export function subjectsOf(built: Built, routingKeys: string): Subject[] {
   ): Subject => ({
     name,
     cpus,
-    raw: false,
+    protocol: 'trunk',
     command: async (ports) => {
       const all: SubjectOptions = {
         ...options,
@@ -66,7 +67,7 @@ export function subjectsOf(built: Built, routingKeys: string): Subject[] {
   const peer = (name: string, program: string): Subject => ({
     name,
     cpus: RELAY_CPU,
-    raw: false,
+    protocol: 'trunk',
     command: async ({ relay, trunk, transceiver }) => [
       program,
       String(relay),
@@ -88,7 +89,7 @@ export function subjectsOf(built: Built, routingKeys: string): Subject[] {
     subjects.push({
       name: SUBJECTS.nginx,
       cpus: RELAY_CPU,
-      raw: true,
+      protocol: 'raw',
       command: async ({ relay, transceiver }) => [
         nginx,
         '-p',
@@ -98,7 +99,25 @@ export function subjectsOf(built: Built, routingKeys: string): Subject[] {
       ],
     });
   }
+  const { coturn } = built;
+  if (coturn) {
+    subjects.push({
+      name: SUBJECTS.coturn,
+      cpus: RELAY_CPU,
+      protocol: 'turn',
+      command: async ({ relay }) => [coturn, ...coturnOptions(built.folder, relay)],
+    });
+  }
   return subjects;
+}
+
+/** One thread for all channels, as the others have one for all flows; ports that no client is given. */
+function coturnOptions(folder: string, port: number): string[] {
+  const log = join(folder, `coturn-${port}.log`);
+  const options = `-n -z -m 1 --no-tls --no-dtls --no-tcp --no-tcp-relay --no-cli --no-stdout-log
+    --allow-loopback-peers --min-port 20000 --max-port 30000 -L ${LOOPBACK} -E ${LOOPBACK} -p ${port} -l ${log} --simple-log
+    -b ${join(folder, 'coturn.db')} --pidfile ${join(folder, `coturn-${port}.pid`)}`;
+  return options.trim().split(/\s+/);
 }
 
 /** Three ports of loopback that are free now. */

@@ -2,6 +2,9 @@
 import { connect } from './cost.ts';
 import { Subject } from './subject.ts';
 
+/** V8 takes tens of megabytes more for its young generation as it likes, which would hide a leak. */
+const SMALL_YOUNG_GENERATION = ['--max-semi-space-size=2'];
+
 export interface Churn {
   /** Sessions and native objects left at the end beyond those at the start. */
   readonly left: number;
@@ -14,7 +17,7 @@ export interface Churn {
 /** @param rounds The first half lets heap and allocator grow to what they keep for good. */
 export async function churn(sessions: number, rounds: number): Promise<Churn> {
   const half = Math.floor(rounds / 2);
-  const subject = await Subject.start('own');
+  const subject = await Subject.start('own', SMALL_YOUNG_GENERATION);
   try {
     const atStart = await subject.usage();
     let warm = atStart;

@@ -7,11 +7,13 @@ import type { SubjectName } from './subject-process.ts';
 /** Packets a second of a voice call. */
 const RATE = 50;
 /** Parts of the packet interval over which the sessions are spread, as those of real calls are. */
-const SLOTS = 10;
+const SLOTS = 20;
 /** Milliseconds for the last packets to come back. */
 const DRAIN = 300;
-/** Sessions that a process has seen before setting up is measured: its code is warm then. */
-const WARM_UP = 40;
+/** Sessions that a process has seen before it is measured: fewer, and most of the cost is compiling. */
+const WARM_UP = 200;
+/** Seconds of talking before it is measured, for the same reason. */
+const WARM_UP_SECONDS = 3;
 /** Sessions set up at once. */
 const AT_ONCE = 8;
 
@@ -44,7 +46,7 @@ export async function talkingCost(
   const subject = await Subject.start(name);
   try {
     const clients = await connect(subject, sessions, 'passive');
-    await talk(clients, 1);
+    await talk(clients, WARM_UP_SECONDS);
     for (const client of clients) {
       client.prepare(RATE * seconds);
       client.received = 0;
@@ -53,7 +55,7 @@ export async function talkingCost(
     const sent = await speakAll(clients, RATE * seconds);
     const after = await subject.usage();
     const received = clients.reduce((sum, client) => sum + client.received, 0);
-    const perPair = (after.cpu - before.cpu) / received;
+    const perPair = (after.cpu.asked - before.cpu.answered) / received;
     return { perPair, sessionsPerCore: 1e6 / (RATE * perPair), echoed: received / sent };
   } finally {
     await subject.close();
@@ -89,7 +91,7 @@ export async function setupCost(name: SubjectName, sessions: number, setup: Setu
     const before = await subject.usage();
     await connect(subject, sessions, setup);
     const after = await subject.usage();
-    return (after.cpu - before.cpu) / 1000 / sessions;
+    return (after.cpu.asked - before.cpu.answered) / 1000 / sessions;
   } finally {
     await subject.close();
   }

@@ -19,8 +19,11 @@ const POLL = 5;
 export type SubjectName = 'own' | 'stock';
 
 export interface Usage {
-  /** Microseconds of processor time so far. */
-  readonly cpu: number;
+  /**
+   * Microseconds of processor time so far, as the question came and as it was answered: the collection
+   * in between is the bench's, so a span goes from one's `answered` to the next one's `asked`.
+   */
+  readonly cpu: { readonly asked: number; readonly answered: number };
   /** Bytes after a collection. */
   readonly heap: number;
   readonly resident: number;
@@ -118,15 +121,19 @@ async function gathered(connection: RTCPeerConnection): Promise<string> {
   }
 }
 
+function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
 if (import.meta.main) {
   const subject = process.argv[2] === 'stock' ? stockSubject() : await ownSubject();
   const usage = (): Usage => {
+    const asked = processorTime();
     globalThis.gc?.();
     const { heapUsed, rss } = process.memoryUsage();
-    // Last, so that no collection made to measure counts as the subject's.
-    const { user, system } = process.cpuUsage();
     return {
-      cpu: user + system,
+      cpu: { asked, answered: processorTime() },
       heap: heapUsed,
       resident: rss,
       sessions: subject.sessions(),

@@ -56,9 +56,10 @@ export class Subject {
     socket.on('message', (datagram, { port }) => this.#onDatagram(datagram, port));
   }
 
-  static async start(name: SubjectName): Promise<Subject> {
+  /** @param flags Of V8, besides those that every subject has. */
+  static async start(name: SubjectName, flags: readonly string[] = []): Promise<Subject> {
     const path = new URL('subject-process.ts', import.meta.url);
-    const child = fork(path, [name], { execArgv: ['--expose-gc', '--no-warnings'] });
+    const child = fork(path, [name], { execArgv: ['--expose-gc', '--no-warnings', ...flags] });
     const socket = createSocket({ type: 'udp4', recvBufferSize: BUFFER, sendBufferSize: BUFFER });
     socket.bind(0, LOOPBACK);
     await once(socket, 'listening');

@@ -98,6 +98,54 @@ it('never rejects, whatever a request does', async () => {
   expect(await redis.run(() => Promise.reject(new Error('later')))).toBe(NO_ANSWER);
 });
 
+/** A server that seems to be a Redis and then sends that, each time it is asked anything. */
+async function openLiar(lie: string) {
+  const info = 'redis_version:8.0.0\r\nloading:0\r\n';
+  const life = { lies: 0, connections: 0 };
+  const server = createServer((socket) => {
+    life.connections++;
+    socket.on('error', () => undefined);
+    socket.on('data', (asked) => {
+      if (/info/i.test(asked.toString('latin1'))) {
+        socket.write(`$${info.length}\r\n${info}\r\n`);
+      } else {
+        life.lies++;
+        socket.write(lie);
+      }
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('It has no port.');
+  return { url: `redis://127.0.0.1:${address.port}`, life };
+}
+
+// An error that nobody catches would fail the run.
+it.each([
+  ['a push of nothing', '>1\r\n_\r\n'],
+  ['a push of a subscription to nothing', '>1\r\n$9\r\nsubscribe\r\n'],
+  ['a message for no channel', '>3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n>1\r\n$7\r\nmessage\r\n'],
+  [
+    'an array of nothing, once subscribed',
+    '>3\r\n$9\r\nsubscribe\r\n$1\r\nx\r\n:1\r\n*1\r\n$-1\r\n',
+  ],
+  ['an array that is too long', '*99999999999\r\n'],
+  ['arrays in arrays', '*1\r\n'.repeat(50_000)],
+  ['a map', '%1\r\n_\r\n_\r\n'],
+  ['bytes of no type', '\0\xff\r\n'],
+  ['more replies than requests', '+OK\r\n'.repeat(10)],
+])('lives on beside a Redis that sends %s', async (_, lie) => {
+  const { url, life } = await openLiar(lie);
+  const { redis, ping } = guard(url);
+  await vi.waitFor(async () => {
+    await ping();
+    expect(life.lies).toBeGreaterThan(2);
+  }, WAIT);
+  redis.close();
+  expect(await ping()).toBe(NO_ANSWER);
+});
+
 it('lives on beside something that is no Redis', async () => {
   const garbage = Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n');
   const server = createServer((socket) => {

@@ -4,7 +4,8 @@
  */
 import { Redis } from 'ioredis';
 import type { Logger } from 'pino';
-import { CircuitBreaker, type BreakerState } from './circuit-breaker.ts';
+import { CircuitBreaker } from './circuit-breaker.ts';
+import { requireStrictReplies } from './strict-replies.ts';
 
 /** Milliseconds a request may take: what it is for is settled otherwise soon after. */
 export const REQUEST_DEADLINE = 100;
@@ -23,10 +24,13 @@ const SILENCE_TIMEOUT = 1_000;
 /** Milliseconds a connection that is given up may take to close. */
 const DISCONNECT_TIMEOUT = 100;
 
+/** `away` without a connection; else the circuit breaker's. */
+export const REDIS_STATES = ['away', 'closed', 'half-open', 'open'] as const;
+export type RedisState = (typeof REDIS_STATES)[number];
+
 /** Plain JSON. */
 export interface RedisCounters {
-  /** `away` without a connection; else the circuit breaker's. */
-  readonly state: BreakerState | 'away';
+  readonly state: RedisState;
   /** Requests that were answered in time. */
   readonly answered: number;
   readonly timeouts: number;
@@ -47,6 +51,8 @@ export interface GuardedRedisOptions {
 export const NO_ANSWER = Symbol('no answer');
 
 const LATE = Symbol('late');
+
+requireStrictReplies();
 
 export class GuardedRedis {
   readonly #redis: Redis;

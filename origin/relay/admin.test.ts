@@ -14,7 +14,7 @@ async function openAdmin(state: RelayState = 'ready') {
   const { transceivers, ends } = await openTransceivers(5);
   const relay = await openRelay({ transceivers });
   const life = { state };
-  const app = adminApp({ relay, state: () => life.state, config: { cluster: 1 } });
+  const app = adminApp({ relay: () => relay, state: () => life.state, config: { cluster: 1 } });
   const metric = async (line: string): Promise<number> => {
     const text = await (await app.request('/metrics')).text();
     const found = text.split('\n').find((one) => one.startsWith(`${line} `));
@@ -33,6 +33,16 @@ test('a relay is healthy whatever its state, and ready only when clients should 
   expect(await statuses()).toEqual([200, 200]);
   life.state = 'draining';
   expect(await (await app.request('/readyz')).json()).toEqual({ status: 'draining' });
+});
+
+test('a relay that starts is healthy, says that it starts, and has nothing else to say', async () => {
+  const app = adminApp({ relay: () => undefined, state: () => 'starting', config: {} });
+  expect((await app.request('/healthz')).status).toBe(200);
+  for (const path of ['/readyz', '/metrics', '/dump', '/flows']) {
+    const response = await app.request(path);
+    expect(response.status).toBe(503);
+    expect(await response.json()).toEqual({ status: 'starting' });
+  }
 });
 
 test('metrics show traffic, flows, drops and tokens as they are', async () => {

@@ -14,11 +14,11 @@ import type { Relay } from './relay.ts';
 const DUMP_FLOWS = 100;
 export const MAX_DUMP_FLOWS = 1_000;
 
-/** Until it can forward, a relay does not answer at all. */
-export type RelayState = 'ready' | 'draining';
+export type RelayState = 'starting' | 'ready' | 'draining';
 
 export interface AdminOptions {
-  readonly relay: Relay;
+  /** Undefined until it forwards. */
+  readonly relay: () => Relay | undefined;
   readonly state: () => RelayState;
   /** Shown as it is; must be without secrets. */
   readonly config: object;
@@ -26,24 +26,33 @@ export interface AdminOptions {
 
 /**
  * - `GET /healthz`: 200 as long as the process serves.
- * - `GET /readyz`: 200, or 503 while it drains. It does not depend on anything outside.
+ * - `GET /readyz`: 200, or 503 while it starts or drains. It does not depend on anything outside.
  * - `GET /metrics`: for Prometheus.
  * - `GET /dump?client=ADDRESS&flows=COUNT`: configuration, counters, and the newest flows, or those of one
  *   client; 400 when what is asked makes no sense.
  * - `GET /flows`: all proven flows, for the process that takes this one's place; see hand-over.ts.
+ *
+ * The last three answer 503 until the relay forwards.
  */
 export function adminApp({ relay, state, config }: AdminOptions): Hono {
   const app = new Hono();
-  const metrics = new RelayMetrics({
-    counters: () => relay.counters(),
-    ready: () => state() === 'ready',
-  });
+  let metrics: RelayMetrics | undefined;
+  const metricsOf = (opened: Relay): RelayMetrics =>
+    (metrics ??= new RelayMetrics({
+      counters: () => opened.counters(),
+      ready: () => state() === 'ready',
+    }));
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', (c) => c.json({ status: state() }, state() === 'ready' ? 200 : 503));
-  app.get('/metrics', async (c) =>
-    c.body(await metrics.scrape(), 200, { 'content-type': metrics.contentType }),
-  );
+  app.get('/metrics', async (c) => {
+    const opened = relay();
+    if (!opened) return c.json({ status: state() }, 503);
+    const { contentType } = metricsOf(opened);
+    return c.body(await metricsOf(opened).scrape(), 200, { 'content-type': contentType });
+  });
   app.get('/dump', async (c) => {
+    const opened = relay();
+    if (!opened) return c.json({ status: state() }, 503);
     const client = c.req.query('client');
     if (client !== undefined && !ipaddr.isValid(client)) {
       return c.text('client must be an IP address, without a port\n', 400);
@@ -52,16 +61,19 @@ export function adminApp({ relay, state, config }: AdminOptions): Hono {
     if (!Number.isInteger(limit) || limit < 0 || limit > MAX_DUMP_FLOWS) {
       return c.text(`flows must be a number from 0 to ${MAX_DUMP_FLOWS}\n`, 400);
     }
-    const { listeners, trunk, tcp } = relay;
+    const { listeners, trunk, tcp } = opened;
     const asked = client === undefined ? undefined : parseAddress(client);
     return c.json({
       state: state(),
       config,
       addresses: { listeners, trunk, tcp },
-      counters: relay.counters(),
-      flows: await dumpFlows(relay.flows, { limit, client: asked }),
+      counters: opened.counters(),
+      flows: await dumpFlows(opened.flows, { limit, client: asked }),
     });
   });
-  app.get(HAND_OVER_PATH, (c) => c.body(streamFlows(relay.flows)));
+  app.get(HAND_OVER_PATH, (c) => {
+    const opened = relay();
+    return opened ? c.body(streamFlows(opened.flows)) : c.json({ status: state() }, 503);
+  });
   return app;
 }

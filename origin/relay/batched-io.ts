@@ -2,9 +2,10 @@
  * The I/O back end for Linux: one system call for many packets, on memory that never moves. It blocks
  * its thread, and has one of its own.
  */
+import { TRUNK_MTU } from '../../protocol/trunk.ts';
 import type { Counters } from './counters.ts';
 import { GatherOutbox } from './gather-outbox.ts';
-import { TRUNK_MTU, type PacketSink } from './io.ts';
+import type { PacketSink } from './io.ts';
 import { POLLFD_LENGTH, POLLIN, addressOf, libc } from './libc.ts';
 import { NativeWords } from './native-message.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';

@@ -36,10 +36,14 @@ export interface FlowGauges {
   /** Flows forgotten because they were idle, and to make room. */
   readonly expired: number;
   readonly evicted: number;
-  /** Flows made for a check, and flows restored from where they were kept. */
+  /** Flows made for a check, restored from Redis, and taken over from the process before. */
   readonly opened: number;
   readonly restored: number;
+  readonly handedOver: number;
 }
+
+/** A client's check, Redis, or the process whose place this one took. */
+export type FlowSource = 'stun' | 'redis' | 'hand-over';
 
 /** Flows that threads looked for, and the packets that waited for them. */
 export interface LookupCounters {
@@ -66,8 +70,8 @@ export interface RelayCounters {
   /** Flows forgotten because they were idle, or to make room. */
   readonly expiredFlows: number;
   readonly evictedFlows: number;
-  /** Flows that began, by where they came from: a client's check, or a place where they were kept. */
-  readonly createdFlows: { readonly stun: number; readonly restored: number };
+  /** Flows that began, by what made them; a thread finds those of the others in the one table. */
+  readonly createdFlows: Record<FlowSource, number>;
   /** Proven flows that moved to another transceiver. */
   readonly repointings: number;
   /** What was done to find flows that packets lacked; all 0 without a Redis. */
@@ -154,12 +158,13 @@ export class Counters {
     this.#slots[slot + 1]! += length;
   }
 
-  drop(reason: DropReason): void {
-    this.#slots[DROP_SLOTS.get(reason)!]!++;
+  drop(reason: DropReason, count = 1): void {
+    this.#slots[DROP_SLOTS.get(reason)!]! += count;
   }
 
-  sendError(): void {
-    this.#slots[SEND_ERRORS]!++;
+  /** @param datagrams That were to be sent at once. */
+  sendError(datagrams = 1): void {
+    this.#slots[SEND_ERRORS]! += datagrams;
   }
 
   repointing(): void {
@@ -228,7 +233,11 @@ export function sumCounters(threads: readonly Counters[], flows: FlowGauges): Re
     flows: { tentative: flows.tentative, proven: flows.proven },
     expiredFlows: flows.expired,
     evictedFlows: flows.evicted,
-    createdFlows: { stun: flows.opened, restored: flows.restored },
+    createdFlows: {
+      stun: flows.opened,
+      redis: flows.restored,
+      'hand-over': flows.handedOver,
+    },
     repointings: sum(REPOINTINGS),
     lookups: {
       flows: sum(LOOKED_UP),

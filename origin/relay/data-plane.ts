@@ -16,7 +16,10 @@ export interface DataPlane {
   place(transceiver: number, hop: Hop | undefined): void;
   /** Takes the addresses over from the process beside which they were opened. */
   takeOver?(): void;
-  /** Takes no new connections; those there are go on. */
+  /**
+   * Takes no new connections, and leaves addresses to the process that has taken them over; all else goes
+   * on.
+   */
   retire?(): void;
   close(): Promise<void>;
 }

@@ -3,11 +3,12 @@ import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
+import { TRUNK_MTU } from '../../protocol/trunk.ts';
 import { AddressCache } from './address-cache.ts';
 import { bindError } from './bind-error.ts';
 import { copyBytes } from './bytes.ts';
 import type { Counters } from './counters.ts';
-import { TRUNK_MTU, requireListeners, type IoOptions, type RelayIo } from './io.ts';
+import { requireListeners, type IoOptions, type RelayIo } from './io.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
 import { PacketCollector } from './packet-collector.ts';
 import { TrunkOutbox } from './trunk-outbox.ts';
@@ -15,6 +16,9 @@ import { TrunkOutbox } from './trunk-outbox.ts';
 /** Bytes asked for each socket's buffers; a system grants what its limits allow. */
 const SOCKET_BUFFER = 8 * 1024 * 1024;
 const SMALLEST_SOCKET_BUFFER = 256 * 1024;
+
+/** Bytes that wait for the system to take them, of a socket: 20 ms at 400 Mbit/s, and no more is of use. */
+export const MAX_QUEUED = 1024 * 1024;
 
 /** Opens the sockets; see {@link RelayIo}. */
 export async function openDgramIo(options: IoOptions, counters: Counters): Promise<RelayIo> {
@@ -123,6 +127,7 @@ class DgramIo implements RelayIo {
   ): void {
     if (this.#closed) return;
     if (port === 0) this.#counters.sendError();
+    else if (socket.getSendQueueSize() >= MAX_QUEUED) this.#counters.drop('queue-full');
     else socket.send(datagram, port, this.#addresses.textOf(address, addressAt), this.#countError);
   }
 

@@ -44,6 +44,8 @@ export const NO_DROPS = {
   'no-connection': 0,
   /** The client’s TCP connection takes less than it is sent; media must not wait there. */
   congested: 0,
+  /** A datagram that the system had no room for: the link is full, or the socket's buffer is small. */
+  'queue-full': 0,
 };
 
 export type DropReason = keyof typeof NO_DROPS;

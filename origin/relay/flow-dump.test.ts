@@ -3,6 +3,7 @@ import { parseAddress } from '../../protocol/address.ts';
 import { dumpFlows } from './flow-dump.ts';
 import { flowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
+import { steadyNow } from './moment.ts';
 import { HOUR } from './testing/rig.ts';
 import { client, token } from './testing/flows.ts';
 
@@ -19,7 +20,7 @@ function tableOf(ports: number, now: number) {
 }
 
 test('shows the newest flows first, and no more than asked for', async () => {
-  const { memory } = tableOf(9, Date.now());
+  const { memory } = tableOf(9, steadyNow());
   const flows = await dumpFlows(memory, { limit: 3 });
   expect(flows.map(({ client: name }) => name.split(':').at(-1))).toEqual(['1', '2', '3']);
   expect(flows[0]).toMatchObject({
@@ -32,7 +33,7 @@ test('shows the newest flows first, and no more than asked for', async () => {
 });
 
 test('shows the flows of one client address', async () => {
-  const { memory } = tableOf(5, Date.now());
+  const { memory } = tableOf(5, steadyNow());
   const [first] = await dumpFlows(memory, { limit: 1 });
   const address = first!.client.slice(0, first!.client.lastIndexOf(':'));
   const mine = await dumpFlows(memory, { limit: 9, client: parseAddress(address) });
@@ -42,7 +43,7 @@ test('shows the flows of one client address', async () => {
 });
 
 test('shows no flow whose time is over', async () => {
-  const { memory } = tableOf(5, Date.now() - memoryIdle());
+  const { memory } = tableOf(5, steadyNow() - memoryIdle());
   expect(await dumpFlows(memory, { limit: 9 })).toEqual([]);
 });
 

@@ -2,8 +2,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { formatAddress } from '../../protocol/address.ts';
 import { FlowStore, stateOf } from './flow-store.ts';
-import { hashWords, KEY_WORDS } from './flow-key.ts';
-import { HIGHEST, SEED, type FlowMemory } from './flow-memory.ts';
+import { KEY_WORDS } from './flow-key.ts';
+import { HIGHEST, type FlowMemory } from './flow-memory.ts';
 import {
   CREATED_AT,
   EXPIRY,
@@ -18,6 +18,7 @@ import {
   elapsed,
   sealOf,
 } from './flow.ts';
+import { steadyNow } from './moment.ts';
 import { clusterOf, expiresAtOf, transceiverOf } from './token-route.ts';
 
 /** Flows looked at between two turns of the event loop. */
@@ -58,17 +59,16 @@ export async function dumpFlows(
   { limit, client }: FlowDumpOptions,
 ): Promise<DumpedFlow[]> {
   const store = new FlowStore(memory);
-  const seed = store.control[SEED]!;
   const newest: DumpedFlow[] = [];
   for (let number = 1; number <= store.control[HIGHEST]!; number++) {
     if (number % SLICE === 0) await turn();
     const place = number * FLOW_WORDS;
     if (client && !hasClient(store.flows, place, client)) continue;
-    const now = Date.now();
-    const age = elapsed(clock32(now), store.flows[place + CREATED_AT]!);
+    const now32 = clock32(steadyNow());
+    const age = elapsed(now32, store.flows[place + CREATED_AT]!);
     const last = newest.at(limit - 1);
     if (last && age >= last.ageMs) continue;
-    const flow = readFlow(store, place, seed, now);
+    const flow = readFlow(store, place, now32);
     if (!flow) continue;
     const older = newest.findIndex(({ ageMs }) => ageMs > flow.ageMs);
     newest.splice(older < 0 ? newest.length : older, 0, flow);
@@ -78,19 +78,13 @@ export async function dumpFlows(
 }
 
 /** Undefined where no flow is, or a thread is just changing it. */
-function readFlow(
-  store: FlowStore,
-  place: number,
-  seed: number,
-  now: number,
-): DumpedFlow | undefined {
+function readFlow(store: FlowStore, place: number, now32: number): DumpedFlow | undefined {
   const words = store.flows.slice(place, place + FLOW_WORDS);
   const state = stateOf(words, 0);
-  const now32 = clock32(now);
   if (state === FREE_STATE || store.isOver(place, now32)) return undefined;
   const target = words[TARGET]!;
   const expiry = words[EXPIRY]!;
-  const keyHash = hashWords(words, 0, KEY_WORDS, seed);
+  const keyHash = store.keyed.words(words, 0, KEY_WORDS);
   if (words[SEAL] !== sealOf(keyHash, target, expiry, words[TOKEN_HASH]!)) return undefined;
   const bytes = new Uint8Array(words.buffer);
   const view = new DataView(words.buffer);

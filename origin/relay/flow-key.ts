@@ -9,6 +9,7 @@ import {
   TRUNK_LISTENER,
   trunkClientPort,
 } from '../../protocol/trunk.ts';
+import type { KeyedHash } from './keyed-hash.ts';
 
 /** The listener, then addresses and ports as the header has them. */
 export const KEY_WORDS = 1 + (TRUNK_HEADER_LENGTH - TRUNK_CLIENT) / Int32Array.BYTES_PER_ELEMENT;
@@ -20,13 +21,13 @@ const MAPPED = 0xff_ff_00_00 | 0;
 
 /** A key, to be read from one packet after another. */
 export class FlowKey {
-  readonly #seed: number;
+  readonly #keyed: KeyedHash;
   readonly #words = new Int32Array(KEY_WORDS);
   #hash = 0;
 
-  /** @param seed Of the table that the hash is for. */
-  constructor(seed: number) {
-    this.#seed = seed;
+  /** @param keyed Of the table that the hash is for. */
+  constructor(keyed: KeyedHash) {
+    this.#keyed = keyed;
   }
 
   /** 32 bits. */
@@ -46,7 +47,7 @@ export class FlowKey {
         (header[from + 2]! << 16) |
         (header[from + 3]! << 24);
     }
-    this.#hash = hashWords(words, 0, KEY_WORDS, this.#seed);
+    this.#hash = this.#keyed.words(words, 0, KEY_WORDS);
   }
 
   /** Whether the key is that of the flow whose words begin at `place`. */
@@ -58,7 +59,7 @@ export class FlowKey {
 
   /** The {@link sourceHash} of this key's client. */
   get source(): number {
-    return sourceHash(this.#words, 0, this.#seed);
+    return sourceHash(this.#words, 0, this.#keyed);
   }
 
   writeTo(flows: Int32Array, place: number): void {
@@ -66,21 +67,11 @@ export class FlowKey {
   }
 }
 
-/** For tables of this process. */
-export function hashWords(words: Int32Array, at: number, count: number, seed: number): number {
-  let hash = seed;
-  for (let i = at; i < at + count; i++) {
-    hash = Math.imul(hash ^ words[i]!, 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return hash;
-}
-
 /** Names who a client's limits apply to: an IPv4 address, or the /64 that one IPv6 site has. */
-export function sourceHash(flows: Int32Array, place: number, seed: number): number {
+export function sourceHash(flows: Int32Array, place: number, keyed: KeyedHash): number {
   const client = place + CLIENT;
   const ipv4 = flows[client] === 0 && flows[client + 1] === 0 && flows[client + 2] === MAPPED;
-  return hashWords(flows, client, ipv4 ? 4 : 2, seed);
+  return keyed.words(flows, client, ipv4 ? 4 : 2);
 }
 
 /** Spreads clients over equals; every relay and every run gives the same number for a client. */

@@ -1,8 +1,9 @@
 /** The memory of a flow table, shared by all threads of a relay, and what bounds it. */
-import { randomBytes } from 'node:crypto';
+import { randomFillSync } from 'node:crypto';
 import { requireInteger } from '../../protocol/integer.ts';
-import { sketchBytes, sketchCells } from './count-sketch.ts';
+import { OWNER_BYTES, ownersMemory, type OwnersMemory } from './flow-owners.ts';
 import { FLOW_BYTES } from './flow.ts';
+import { HASH_KEY_WORDS } from './keyed-hash.ts';
 
 export interface FlowLimits {
   /** Milliseconds without a packet from the client after which a proven flow is forgotten. */
@@ -16,9 +17,9 @@ export interface FlowLimits {
   readonly tokenQuiet: number;
   readonly maxFlows: number;
   readonly maxTentative: number;
-  /** Tentative flows of one IPv4 address or IPv6 /64. */
+  /** Tentative flows of one IPv4 address or IPv6 /64, of which the oldest then yield to new ones. */
   readonly maxTentativePerSource: number;
-  /** Flows that one token may have at a time. */
+  /** Flows that one token may have at a time, of which silent ones then yield to new ones. */
   readonly maxPerToken: number;
 }
 
@@ -54,23 +55,23 @@ const MAX_DURATION = 0x7f_ff_ff_ff;
 const INDEX_BYTES_PER_FLOW = (2 * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT) / FLOWS_PER_LINE;
 
 /** What a flow takes at most, all told. The system lends most of it only as flows come. */
-export const BYTES_PER_FLOW = FLOW_BYTES + INDEX_BYTES_PER_FLOW;
+export const BYTES_PER_FLOW = FLOW_BYTES + INDEX_BYTES_PER_FLOW + 2 * OWNER_BYTES;
 
 /** Words of the control block, written under the lock. */
 export const LOCK = 0;
-/** Differs between processes, so that nobody can choose addresses that share a line. */
-export const SEED = 1;
+/** Of all hashes of the table, two words: random, so that nobody can choose addresses that share a line. */
+export const HASH_KEY = 1;
 /** The flow number that was freed last; 0 when none is free. */
-export const FREE = 2;
+export const FREE = HASH_KEY + HASH_KEY_WORDS;
 /** The highest flow number ever in use. */
-export const HIGHEST = 3;
+export const HIGHEST = FREE + 1;
 /** The flow number that the search for a victim looked at last. */
-export const HAND = 4;
+export const HAND = HIGHEST + 1;
 /** Ends of the list of tentative flows, as places of flows; 0 for none. */
-export const OLDEST = 5;
-export const NEWEST = 6;
-export const TENTATIVE_COUNT = 7;
-export const PROVEN_COUNT = 8;
+export const OLDEST = HAND + 1;
+export const NEWEST = OLDEST + 1;
+export const TENTATIVE_COUNT = NEWEST + 1;
+export const PROVEN_COUNT = TENTATIVE_COUNT + 1;
 const CONTROL_WORDS = 16;
 
 /** Places of the totals, 64-bit floats behind the control words. */
@@ -78,7 +79,8 @@ export const EXPIRED_TOTAL = 0;
 export const EVICTED_TOTAL = 1;
 export const OPENED_TOTAL = 2;
 export const RESTORED_TOTAL = 3;
-const TOTALS = 4;
+export const HANDED_OVER_TOTAL = 4;
+const TOTALS = 5;
 export const TOTALS_OFFSET = CONTROL_WORDS * Int32Array.BYTES_PER_ELEMENT;
 
 /** Made once, by the main thread, and handed to each thread as it is. */
@@ -89,9 +91,9 @@ export interface FlowMemory {
   readonly lines: SharedArrayBuffer;
   readonly flows: SharedArrayBuffer;
   /** Tentative flows by source. */
-  readonly sources: SharedArrayBuffer;
+  readonly sources: OwnersMemory;
   /** Flows by token. */
-  readonly tokens: SharedArrayBuffer;
+  readonly tokens: OwnersMemory;
 }
 
 /** @throws RangeError that names the limit that cannot be. */
@@ -105,14 +107,14 @@ export function flowMemory(limits: FlowLimits = FLOW_LIMITS): FlowMemory {
   const lines = 2 ** Math.ceil(Math.log2(Math.max(1, maxFlows / FLOWS_PER_LINE)));
   const tentative = Math.min(maxFlows, maxTentative);
   const control = new SharedArrayBuffer(TOTALS_OFFSET + TOTALS * Float64Array.BYTES_PER_ELEMENT);
-  new Int32Array(control)[SEED] = randomBytes(4).readInt32LE();
+  randomFillSync(new Int32Array(control, HASH_KEY * 4, HASH_KEY_WORDS));
   return {
     limits,
     control,
     lines: new SharedArrayBuffer(lines * LINE_ENTRIES * Int32Array.BYTES_PER_ELEMENT),
     flows: new SharedArrayBuffer((maxFlows + 1) * FLOW_BYTES),
-    sources: new SharedArrayBuffer(sketchBytes(sketchCells(tentative))),
+    sources: ownersMemory(tentative, maxFlows),
     // A call has one flow most of the time, and its count is far from the limit even with others'.
-    tokens: new SharedArrayBuffer(sketchBytes(sketchCells(maxFlows / FLOWS_PER_LINE))),
+    tokens: ownersMemory(maxFlows / FLOWS_PER_LINE, maxFlows),
   };
 }

@@ -2,18 +2,18 @@
  * Brings flows into being, changes and ends them, under the table's lock. Each step takes the same time
  * however many flows there are.
  */
-import { CountSketch } from './count-sketch.ts';
 import { FlowIndex } from './flow-index.ts';
-import { KEY_WORDS, hashWords, sourceHash, type FlowKey } from './flow-key.ts';
+import { KEY_WORDS, sourceHash, type FlowKey } from './flow-key.ts';
+import { FlowOwners } from './flow-owners.ts';
 import {
   EVICTED_TOTAL,
   FREE,
   HAND,
+  HASH_KEY,
   HIGHEST,
   NEWEST,
   OLDEST,
   PROVEN_COUNT,
-  SEED,
   TENTATIVE_COUNT,
   TOTALS_OFFSET,
   type FlowLimits,
@@ -40,8 +40,10 @@ import {
   elapsed,
   sealOf,
 } from './flow.ts';
+import { KeyedHash } from './keyed-hash.ts';
 import { clearChecks } from './pending-checks.ts';
 import type { TokenRoute } from './token-route.ts';
+import { startTurns } from './token-turns.ts';
 
 /** Flows looked at to find one that has been idle long: a sample, as good as an order of all in practice. */
 const VICTIM_SAMPLE = 16;
@@ -52,9 +54,9 @@ export class FlowStore {
   readonly totals: Float64Array;
   readonly flows: Int32Array;
   readonly index: FlowIndex;
-  readonly sources: CountSketch;
-  readonly tokens: CountSketch;
-  readonly #seed: number;
+  readonly #sources: FlowOwners;
+  readonly #tokens: FlowOwners;
+  readonly keyed: KeyedHash;
 
   constructor(memory: FlowMemory) {
     this.limits = memory.limits;
@@ -62,9 +64,11 @@ export class FlowStore {
     this.totals = new Float64Array(memory.control, TOTALS_OFFSET);
     this.flows = new Int32Array(memory.flows);
     this.index = new FlowIndex(memory);
-    this.sources = new CountSketch(memory.sources);
-    this.tokens = new CountSketch(memory.tokens);
-    this.#seed = this.control[SEED]!;
+    this.keyed = new KeyedHash(this.control, HASH_KEY);
+    const sourceOf = (place: number): number => sourceHash(this.flows, place, this.keyed);
+    this.#sources = new FlowOwners(memory.sources, this.flows, sourceOf);
+    const tokenOf = (place: number): number => this.flows[place + TOKEN_HASH]!;
+    this.#tokens = new FlowOwners(memory.tokens, this.flows, tokenOf);
   }
 
   /**
@@ -84,6 +88,7 @@ export class FlowStore {
     key.writeTo(flows, place);
     flows[place + STATE] = state;
     clearChecks(flows, place);
+    startTurns(flows, place, now32);
     this.#writeRoute(place, target, expiry, token, 0);
     flows[place + SEEN_AT] = now32;
     flows[place + CHECKED_AT] = now32;
@@ -97,7 +102,7 @@ export class FlowStore {
   remove(place: number): void {
     const { flows, control } = this;
     this.index.remove(this.#keyHash(place), place);
-    this.tokens.add(flows[place + TOKEN_HASH]!, -1);
+    this.#tokens.release(place);
     if (stateOf(flows, place) === TENTATIVE) this.#leaveTentative(place);
     else control[PROVEN_COUNT]! -= 1;
     flows[place + STATE] = FREE_STATE;
@@ -114,7 +119,7 @@ export class FlowStore {
     tokenAt: number,
     now32: number,
   ): void {
-    this.tokens.add(this.flows[place + TOKEN_HASH]!, -1);
+    this.#tokens.release(place);
     this.#writeRoute(place, target, expiry, token, tokenAt);
     this.flows[place + CHECKED_AT] = now32;
   }
@@ -137,9 +142,26 @@ export class FlowStore {
     return elapsed(now32, this.flows[place + SEEN_AT]!) >= limit;
   }
 
+  /** Makes room for one more tentative flow of a source. False when all its flows are too new to yield. */
+  makeRoomOfSource(source: number, now32: number): boolean {
+    return this.#makeRoomOf(this.#sources, source, this.limits.maxTentativePerSource, now32);
+  }
+
+  /** Makes room for one more flow of a token. False when none of its flows was silent for long. */
+  makeRoomOfToken(tokenHash: number, now32: number): boolean {
+    return this.#makeRoomOf(this.#tokens, tokenHash, this.limits.maxPerToken, now32);
+  }
+
   /** The eldest tentative flow; 0 when there is none. */
   get oldestTentative(): number {
     return this.control[OLDEST]!;
+  }
+
+  #makeRoomOf(owners: FlowOwners, owner: number, limit: number, now32: number): boolean {
+    if (owners.count(owner) < limit) return true;
+    const place = owners.yielding(owner, now32);
+    if (place !== 0) this.#evict(place);
+    return place !== 0;
   }
 
   #makeRoom(state: typeof TENTATIVE | typeof PROVEN, now32: number): void {
@@ -199,17 +221,17 @@ export class FlowStore {
     tokenAt: number,
   ): void {
     const { flows } = this;
-    const tokenHash = hashWords(token, tokenAt, TOKEN_WORDS, this.#seed);
-    this.tokens.add(tokenHash, 1);
+    const tokenHash = this.keyed.words(token, tokenAt, TOKEN_WORDS);
     flows[place + TARGET] = target;
     flows[place + EXPIRY] = expiry;
     flows[place + TOKEN_HASH] = tokenHash;
     flows[place + SEAL] = sealOf(this.#keyHash(place), target, expiry, tokenHash);
     for (let i = 0; i < TOKEN_WORDS; i++) flows[place + TOKEN + i] = token[tokenAt + i]!;
+    this.#tokens.hold(place);
   }
 
   #keyHash(place: number): number {
-    return hashWords(this.flows, place, KEY_WORDS, this.#seed);
+    return this.keyed.words(this.flows, place, KEY_WORDS);
   }
 
   #joinTentative(place: number): void {
@@ -221,7 +243,7 @@ export class FlowStore {
     else flows[newest + YOUNGER] = place;
     control[NEWEST] = place;
     control[TENTATIVE_COUNT]! += 1;
-    this.sources.add(sourceHash(flows, place, this.#seed), 1);
+    this.#sources.hold(place);
   }
 
   #leaveTentative(place: number): void {
@@ -233,7 +255,7 @@ export class FlowStore {
     if (younger === 0) control[NEWEST] = older;
     else flows[younger + OLDER] = older;
     control[TENTATIVE_COUNT]! -= 1;
-    this.sources.add(sourceHash(flows, place, this.#seed), -1);
+    this.#sources.release(place);
   }
 }
 

@@ -8,6 +8,7 @@ import {
   client,
   header,
   lookUp,
+  moment,
   portsOf,
   prove,
   routeOf,
@@ -51,7 +52,7 @@ describe('finding', () => {
     expect(lookUp(table, header(), 0, 5)).toEqual({ ...tentative, hasToken: true });
     expect(lookUp(table, header(), 0, 6)).toEqual(tentative);
 
-    expect(table.answer(header(), 0, id, 0)).toBe('proven');
+    expect(table.answer(header(), 0, id, moment(0))).toBe('proven');
     expect(lookUp(table, header(), 0)).toEqual({ ...tentative, proven: true, asked: false });
   });
 
@@ -69,7 +70,7 @@ describe('finding', () => {
     const [one, other] = [new FlowTable(memory), new FlowTable(memory)];
     const id = transactionId();
     one.check(header(), 0, routeOf(5), token(5), id, 0);
-    expect(other.answer(header(), 0, id, 1)).toBe('proven');
+    expect(other.answer(header(), 0, id, moment(1))).toBe('proven');
     expect(lookUp(one, header(), 1)).toMatchObject({ transceiver: 5, proven: true });
     expect([one.proven, other.proven, one.tentative]).toEqual([1, 1, 0]);
   });
@@ -129,8 +130,8 @@ describe('checks and answers', () => {
     const other = ask(table, client(2), 5, 0);
     const id = transactionId();
 
-    expect(table.answer(client(1), 0, id, 0)).toBeUndefined();
-    expect(table.answer(client(3), 0, id, 0)).toBeUndefined();
+    expect(table.answer(client(1), 0, id, moment(0))).toBeUndefined();
+    expect(table.answer(client(3), 0, id, moment(0))).toBeUndefined();
     expect(lookUp(table, client(1), 0)).toMatchObject({ proven: false });
     expect(answer()).toBe('proven');
     expect(answer()).toBeUndefined();
@@ -193,7 +194,7 @@ describe('checks and answers', () => {
     const table = smallTable();
     const id = transactionId();
     table.check(client(1), 0, routeOf(5, 60_000), token(5), id, 0);
-    table.answer(client(1), 0, id, 0);
+    table.answer(client(1), 0, id, moment(0));
     const at = 59_999;
     if (table.find(client(1), 0, at, token(5))) table.touch(at);
     expect(prove(table, client(1), 6, at)).toBeUndefined();
@@ -205,7 +206,7 @@ describe('checks and answers', () => {
     prove(table, client(1), 5, 0);
     const id = transactionId();
     table.check(client(1), 0, routeOf(5), token(50), id, 1);
-    expect(table.answer(client(1), 0, id, 1)).toBe('renewed');
+    expect(table.answer(client(1), 0, id, moment(1))).toBe('renewed');
     expect(lookUp(table, client(1), 1, 50)).toMatchObject({ transceiver: 5, hasToken: true });
   });
 

@@ -9,6 +9,7 @@ import {
 } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import { YOUNGER } from './flow.ts';
+import { steadyNow } from './moment.ts';
 import {
   stressRoute,
   stressToken,
@@ -37,9 +38,10 @@ async function stress(memory: FlowMemory, ports: number, stable: number): Promis
 /** Ends all flows; what then is left in memory was lost count of. */
 function expectClean(memory: FlowMemory): void {
   const table = new FlowTable(memory);
-  table.expire(Date.now() + 10 * memory.limits.idle);
+  table.expire(steadyNow() + 10 * memory.limits.idle);
   expect([table.tentative, table.proven]).toEqual([0, 0]);
-  for (const part of [memory.lines, memory.sources, memory.tokens]) {
+  const { lines, sources, tokens } = memory;
+  for (const part of [lines, sources.counts, sources.lists, tokens.counts, tokens.lists]) {
     expect(new Int32Array(part).every((word) => word === 0)).toBe(true);
   }
   const control = new Int32Array(memory.control, 0, LINE_ENTRIES);
@@ -66,7 +68,7 @@ test('a live flow is found by every lookup, whatever others do beside it', async
   const ports = 60;
   for (let port = ports + 1; port <= ports + STABLE; port++) {
     const n = stressToken(port, 0);
-    table.restore(client(port), 0, stressRoute(n), token(n), Date.now());
+    table.restore(client(port), 0, stressRoute(n), token(n), steadyNow());
   }
   await stress(memory, ports, STABLE);
   expect(table.evicted).toBe(0);

@@ -8,11 +8,11 @@ import { FlowKey } from './flow-key.ts';
 import {
   EVICTED_TOTAL,
   EXPIRED_TOTAL,
+  HANDED_OVER_TOTAL,
   LOCK,
   OPENED_TOTAL,
   PROVEN_COUNT,
   RESTORED_TOTAL,
-  SEED,
   TENTATIVE_COUNT,
   type FlowMemory,
 } from './flow-memory.ts';
@@ -33,8 +33,9 @@ import {
   clock32,
   sealOf,
 } from './flow.ts';
+import type { Moment } from './moment.ts';
 import { addCheck, hasCheck, hashTransaction } from './pending-checks.ts';
-import { answered, askToMove, askToProve, type FlowChange } from './repointing.ts';
+import { answered, askToMove, askToProve, mayAsk, type FlowChange } from './repointing.ts';
 import { SharedLock } from './shared-lock.ts';
 import { TokenRoute, clusterOf, expiresAtOf, transceiverOf } from './token-route.ts';
 
@@ -70,7 +71,6 @@ export class FlowTable {
   readonly #store: FlowStore;
   readonly #lock: SharedLock;
   readonly #sweep: FlowSweep;
-  readonly #seed: number;
   readonly #key: FlowKey;
   readonly #route: TokenRoute;
   #place = 0;
@@ -80,9 +80,8 @@ export class FlowTable {
     this.#store = new FlowStore(memory);
     this.#lock = new SharedLock(this.#store.control, LOCK);
     this.#sweep = new FlowSweep(this.#store, this.#lock);
-    this.#seed = this.#store.control[SEED]!;
-    this.#key = new FlowKey(this.#seed);
-    this.#route = new TokenRoute(this.#seed);
+    this.#key = new FlowKey(this.#store.keyed);
+    this.#route = new TokenRoute(this.#store.keyed);
   }
 
   get tentative(): number {
@@ -107,22 +106,28 @@ export class FlowTable {
     return this.#store.totals[OPENED_TOTAL]!;
   }
 
+  /** Flows that Redis had kept. */
   get restored(): number {
     return this.#store.totals[RESTORED_TOTAL]!;
+  }
+
+  /** Flows of the process whose place this one took. */
+  get handedOver(): number {
+    return this.#store.totals[HANDED_OVER_TOTAL]!;
   }
 
   /**
    * Looks up the flow whose packets have the trunk header at `at`, into {@link found}.
    *
-   * @param now Milliseconds since the Unix epoch.
-   * @param token Begins with the ufrag that a check carries.
+   * @param now Milliseconds of the steady clock, as everywhere here.
+   * @param token Holds the ufrag that a check carries at `tokenAt`.
    */
-  find(header: Uint8Array, at: number, now: number, token?: Uint8Array): boolean {
+  find(header: Uint8Array, at: number, now: number, token?: Uint8Array, tokenAt = 0): boolean {
     this.#key.read(header, at);
-    if (token) this.#route.setToken(token);
     for (let i = 0; i < READ_ATTEMPTS; i++) {
       this.#place = this.#store.index.locate(this.#key);
       if (this.#place === 0) return false;
+      if (token && i === 0) this.#route.setToken(token, tokenAt);
       if (this.#read(now, token !== undefined)) return this.#place !== 0;
     }
     // The writer was interrupted in the midst of its work.
@@ -149,11 +154,11 @@ export class FlowTable {
 
   /**
    * Notes a check on its way, whose answer would prove the flow or move it. Makes a tentative flow when
-   * there is none; a tentative flow takes the route of its newest check at once.
+   * there is none; a tentative flow takes the route of its newest check at once, if it is that one's turn.
    *
    * @param route What the token says.
-   * @param token Begins with the ufrag.
-   * @param transactionId 12 bytes.
+   * @param token Holds the ufrag at `tokenAt`.
+   * @param transactionId Holds its 12 bytes at `transactionIdAt`.
    */
   check(
     header: Uint8Array,
@@ -162,18 +167,23 @@ export class FlowTable {
     token: Uint8Array,
     transactionId: Uint8Array,
     now: number,
+    tokenAt = 0,
+    transactionIdAt = 0,
   ): FlowRefusal | undefined {
     this.#key.read(header, at);
-    this.#route.setToken(token);
+    this.#route.setToken(token, tokenAt);
     this.#route.setRoute(route);
-    const id = hashTransaction(transactionId, this.#seed);
+    const id = hashTransaction(transactionId, transactionIdAt, this.#store.keyed);
     this.#lock.acquire();
     try {
       const place = this.#living(now);
       if (place === 0) return this.#open(id, now);
       const isOwn = this.#route.hasTokenAt(this.#store.flows, place + TOKEN);
+      if (!isOwn && !mayAsk(this.#store, place, this.#route, now)) return undefined;
       if (stateOf(this.#store.flows, place) === TENTATIVE) {
-        if (!isOwn && this.#tokenIsSpent()) return 'token-limit';
+        const { flows } = this.#store;
+        const isOneMore = flows[place + TOKEN_HASH] !== this.#route.tokenHash;
+        if (isOneMore && !this.#makeRoomOfToken(now)) return 'token-limit';
         askToProve(this.#store, place, this.#route, id, now);
       } else if (!isOwn) {
         askToMove(this.#store, place, this.#route, id, now);
@@ -184,19 +194,24 @@ export class FlowTable {
     }
   }
 
-  /** Learns from a success response on its way to the client. */
+  /**
+   * Learns from a success response on its way to the client.
+   *
+   * @param transactionId Holds its 12 bytes at `transactionIdAt`.
+   */
   answer(
     header: Uint8Array,
     at: number,
     transactionId: Uint8Array,
-    now: number,
+    now: Moment,
+    transactionIdAt = 0,
   ): FlowChange | undefined {
-    if (!this.find(header, at, now) || !this.found.asked) return undefined;
-    const id = hashTransaction(transactionId, this.#seed);
+    if (!this.find(header, at, now.steady) || !this.found.asked) return undefined;
+    const id = hashTransaction(transactionId, transactionIdAt, this.#store.keyed);
     this.#lock.acquire();
     try {
-      const place = this.#living(now);
-      if (place === 0 || !hasCheck(this.#store.flows, place, id, now)) return undefined;
+      const place = this.#living(now.steady);
+      if (place === 0 || !hasCheck(this.#store.flows, place, id, now.steady)) return undefined;
       return answered(this.#store, place, now);
     } finally {
       this.#lock.release();
@@ -206,17 +221,25 @@ export class FlowTable {
   /**
    * Takes a proven flow from elsewhere, where it was remembered. What the table knows itself stays.
    *
+   * @param total Counts it: that of flows from Redis unless told otherwise.
    * @returns Whether the flow is new here.
    */
-  restore(header: Uint8Array, at: number, route: Route, token: Uint8Array, now: number): boolean {
+  restore(
+    header: Uint8Array,
+    at: number,
+    route: Route,
+    token: Uint8Array,
+    now: number,
+    total: typeof RESTORED_TOTAL | typeof HANDED_OVER_TOTAL = RESTORED_TOTAL,
+  ): boolean {
     this.#key.read(header, at);
-    this.#route.setToken(token);
+    this.#route.setToken(token, 0);
     this.#route.setRoute(route);
     this.#lock.acquire();
     try {
-      if (this.#living(now) !== 0 || this.#tokenIsSpent()) return false;
+      if (this.#living(now) !== 0 || !this.#makeRoomOfToken(now)) return false;
       this.#insert(PROVEN, now);
-      this.#store.totals[RESTORED_TOTAL]! += 1;
+      this.#store.totals[total]! += 1;
       return true;
     } finally {
       this.#lock.release();
@@ -263,19 +286,16 @@ export class FlowTable {
   }
 
   #open(id: number, now: number): FlowRefusal | undefined {
-    const { limits, sources } = this.#store;
-    if (sources.count(this.#key.source) >= limits.maxTentativePerSource) {
-      return 'tentative-limit';
-    }
-    if (this.#tokenIsSpent()) return 'token-limit';
+    if (!this.#makeRoomOfToken(now)) return 'token-limit';
+    if (!this.#store.makeRoomOfSource(this.#key.source, clock32(now))) return 'tentative-limit';
     const place = this.#insert(TENTATIVE, now);
     this.#store.totals[OPENED_TOTAL]! += 1;
     addCheck(this.#store.flows, place, id, now);
     return undefined;
   }
 
-  #tokenIsSpent(): boolean {
-    return this.#store.tokens.count(this.#route.tokenHash) >= this.#store.limits.maxPerToken;
+  #makeRoomOfToken(now: number): boolean {
+    return this.#store.makeRoomOfToken(this.#route.tokenHash, clock32(now));
   }
 
   #insert(state: typeof TENTATIVE | typeof PROVEN, now: number): number {

@@ -15,7 +15,7 @@ export const TARGET = KEY + KEY_WORDS;
 export const EXPIRY = TARGET + 1;
 export const TOKEN_HASH = EXPIRY + 1;
 export const SEAL = TOKEN_HASH + 1;
-/** Of the last packet, or of the start while tentative, in milliseconds as `clock32` gives them. */
+/** Of the last packet, or of the start while tentative, in milliseconds as `clock32` gives them, as all times. */
 export const SEEN_AT = SEAL + 1;
 /** One of the states below, with {@link ASKED} when checks wait for their answer. */
 export const STATE = SEEN_AT + 1;
@@ -41,7 +41,9 @@ export const ASKS = CANDIDATE_TOKEN + TOKEN_WORDS;
 export const ASKED_AT = ASKS + 1;
 /** When the flow came into being here. */
 export const CREATED_AT = ASKED_AT + 1;
-export const ASK_IDS = CREATED_AT + 1;
+/** When another token last came to be the one that asks. */
+export const TURN_AT = CREATED_AT + 1;
+export const ASK_IDS = TURN_AT + 1;
 
 /** Three cache lines. */
 export const FLOW_WORDS = 48;
@@ -56,12 +58,12 @@ export const TENTATIVE = 1;
 export const PROVEN = 2;
 export const ASKED = 4;
 
-/** The time in the 32 bits a word has, for differences of up to 24 days. */
+/** A time of the steady clock in the 32 bits a word has, for differences of up to 24 days. */
 export function clock32(now: number): number {
   return now | 0;
 }
 
-/** Milliseconds between two readings of {@link clock32}; negative when the clock was set back. */
+/** Milliseconds between two readings of {@link clock32}; negative when another thread's was the later. */
 export function elapsed(now32: number, then32: number): number {
   return (now32 - then32) | 0;
 }

@@ -14,6 +14,7 @@ import { FromClient } from './from-client.ts';
 import { FromTrunk } from './from-trunk.ts';
 import type { PacketSink } from './io.ts';
 import { Networks } from '../networks.ts';
+import { Clock } from './moment.ts';
 import { NextHops, type Hop } from './next-hop.ts';
 import { TRUNK_SOCKET, type PacketBatch } from './packet-batch.ts';
 import { HeldPackets, type AskForFlows } from './recovery/held-packets.ts';
@@ -43,6 +44,7 @@ export class Forwarder {
   readonly #fromTrunk: FromTrunk;
   readonly #uplink: Uplink;
   readonly #counters: Counters;
+  readonly #clock = new Clock();
   #batches = 0;
 
   /**
@@ -73,7 +75,7 @@ export class Forwarder {
 
   /** Goes on with packets whose flows have been looked for. @param headers As they were asked for. */
   settle(headers: Uint8Array): void {
-    this.#uplink.settle(headers, Date.now());
+    this.#uplink.settle(headers, this.#clock.read());
     this.#sink.flush();
   }
 
@@ -91,8 +93,7 @@ export class Forwarder {
   }
 
   #forward(batch: PacketBatch): void {
-    // A step of the clock costs flows at worst, and those come back by themselves.
-    const now = Date.now();
+    const now = this.#clock.read();
     for (let i = 0; i < batch.count; i++) {
       if (batch.socket[i] === TRUNK_SOCKET) this.#fromTrunk.handle(batch, i, now);
       else this.#fromClient.handle(batch, i, now);

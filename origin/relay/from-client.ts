@@ -2,6 +2,7 @@
 import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 import { TRUNK_HEADER_LENGTH, writeTrunkHeader } from '../../protocol/trunk.ts';
 import { FROM_CLIENTS, type Counters } from './counters.ts';
+import type { Moment } from './moment.ts';
 import type { Hop } from './next-hop.ts';
 import type { PacketBatch } from './packet-batch.ts';
 import type { Uplink } from './uplink.ts';
@@ -19,7 +20,7 @@ export class FromClient {
   }
 
   /** Handles packet `i`, which came to a listener. */
-  handle(batch: PacketBatch, i: number, now: number): void {
+  handle(batch: PacketBatch, i: number, now: Moment): void {
     const { bytes } = batch;
     const start = batch.start[i]!;
     const end = batch.end[i]!;

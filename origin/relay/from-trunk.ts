@@ -7,6 +7,7 @@ import {
   TRUNK_LISTENER,
   TRUNK_PASSED,
   TRUNK_PROXY,
+  hasTrunkFrame,
   setTrunkFlags,
   trunkClientPort,
   trunkFlags,
@@ -17,6 +18,7 @@ import { sameAddress } from './bytes.ts';
 import { FROM_TRUNK, TO_CLIENTS, TO_TRUNK, type Counters, type DropReason } from './counters.ts';
 import type { PacketSink } from './io.ts';
 import type { Networks } from '../networks.ts';
+import type { Moment } from './moment.ts';
 import type { Hop } from './next-hop.ts';
 import type { PacketBatch } from './packet-batch.ts';
 import type { UpRouter } from './up-router.ts';
@@ -57,15 +59,16 @@ export class FromTrunk {
   }
 
   /** Handles packet `i`, a datagram with one or more frames. */
-  handle(batch: PacketBatch, i: number, now: number): void {
+  handle(batch: PacketBatch, i: number, now: Moment): void {
     const { bytes } = batch;
     const end = batch.end[i]!;
     if (!this.#peers.has(batch.source, i * ADDRESS_LENGTH)) {
       this.#counters.drop('foreign-peer');
       return;
     }
-    for (let at = batch.start[i]!, next; at < end; at = next) {
-      next = trunkFrameEnd(bytes, at, end);
+    let at = batch.start[i]!;
+    do {
+      const next = trunkFrameEnd(bytes, at, end);
       if (next < 0) {
         this.#counters.drop('malformed-trunk');
         return;
@@ -77,10 +80,11 @@ export class FromTrunk {
           ? this.#up(bytes, at, next, now)
           : this.#down(bytes, at, next, now);
       if (dropped) this.#counters.drop(dropped);
-    }
+      at = next;
+    } while (hasTrunkFrame(bytes, at, end));
   }
 
-  #up(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+  #up(bytes: Uint8Array, at: number, end: number, now: Moment): DropReason | undefined {
     if ((trunkFlags(bytes, at) & TRUNK_PASSED) !== 0 || this.#isProxy(bytes, at)) return 'loop';
     if (trunkClientPort(bytes, at) === 0) return 'unusable-address';
     this.#uplink.send(bytes, at, end, true, now);
@@ -88,13 +92,13 @@ export class FromTrunk {
   }
 
   /** Needs no flow: the header says where the client is. */
-  #down(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+  #down(bytes: Uint8Array, at: number, end: number, now: Moment): DropReason | undefined {
     return this.#isProxy(bytes, at)
       ? this.#toClient(bytes, at, end, now)
       : this.#toProxy(bytes, at, end, now);
   }
 
-  #toClient(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+  #toClient(bytes: Uint8Array, at: number, end: number, now: Moment): DropReason | undefined {
     const listener = bytes[at + TRUNK_LISTENER]!;
     const ipv4 = this.#ipv4Listeners[listener];
     if (ipv4 === undefined) return 'unknown-listener';
@@ -107,7 +111,7 @@ export class FromTrunk {
     return undefined;
   }
 
-  #toProxy(bytes: Uint8Array, at: number, end: number, now: number): DropReason | undefined {
+  #toProxy(bytes: Uint8Array, at: number, end: number, now: Moment): DropReason | undefined {
     if ((trunkFlags(bytes, at) & TRUNK_PASSED) !== 0) return 'loop';
     const port = trunkProxyPort(bytes, at);
     if (port === 0 || !this.#peers.has(bytes, at + TRUNK_PROXY)) return 'foreign-proxy';

@@ -1,14 +1,29 @@
 /**
  * Trunk frames that wait to be sent, joined by destination: each datagram gathers its frames from where
- * they were received, so none is copied.
+ * they were received, so none is copied. Datagrams for one destination go to the system as one message,
+ * which it cuts apart (UDP_SEGMENT): all but the last have one length, for which they are padded.
  */
 import { ADDRESS_LENGTH, isMappedIPv4 } from '../../protocol/address.ts';
 import { sameAddress } from './bytes.ts';
 import type { Counters } from './counters.ts';
 import {
+  CMSG_UINT16_LENGTH,
+  CMSG_UINT16_SPACE,
+  NativeMemory,
+  SOL_UDP,
+  UDP_SEGMENT,
+} from './libc.ts';
+import {
+  CONTROL_LENGTH,
+  CONTROL_LEVEL,
+  CONTROL_TYPE,
+  CONTROL_VALUE,
+  CONTROL_WORDS,
   IOVEC_BASE,
   IOVEC_SIZE,
   IOVEC_WORDS,
+  MESSAGE_CONTROL,
+  MESSAGE_CONTROL_LENGTH,
   MESSAGE_IOVECS,
   MESSAGE_IOVEC_COUNT,
   MESSAGE_NAME,
@@ -25,6 +40,10 @@ import { initSockaddr, setSockaddr, sockaddrLength } from './sockaddr.ts';
 /** Frames, and destinations, held at most; a batch of clients' packets has no more of either. */
 const MAX_FRAMES = 256;
 const MAX_DESTINATIONS = 64;
+
+/** Datagrams the system cuts one message into at most (UDP_MAX_SEGMENTS), and bytes they have in all. */
+const MAX_SEGMENTS = 64;
+const MAX_MESSAGE = 65_000;
 
 const NONE = -1;
 
@@ -48,8 +67,19 @@ export class GatherOutbox {
 
   readonly #names = new NativeWords(MAX_DESTINATIONS * NAME_WORDS);
   readonly #nameBytes = new Uint8Array(this.#names.buffer);
-  readonly #iovecs = new NativeWords(MAX_FRAMES * IOVEC_WORDS);
+  /** One for each frame, and one for each datagram's padding. */
+  readonly #iovecs = new NativeWords(2 * MAX_FRAMES * IOVEC_WORDS);
   readonly #messages = new NativeWords(MAX_FRAMES * MESSAGE_WORDS);
+  readonly #controls = new NativeWords(MAX_FRAMES * CONTROL_WORDS);
+  readonly #padding: NativeMemory;
+  /** Of each message. */
+  readonly #datagrams = new Uint8Array(MAX_FRAMES);
+  #iovecCount = 0;
+  #messageCount = 0;
+  /** Of the one that was added last. */
+  #datagramLength = 0;
+  /** Whether the system is known to cut messages, or nothing else is known. */
+  #segments = true;
 
   /** @param mtu Largest datagram that frames are joined into, in bytes of UDP payload. */
   constructor(fd: number, ipv4: boolean, mtu: number, counters: Counters) {
@@ -62,7 +92,12 @@ export class GatherOutbox {
     }
     for (let i = 0; i < MAX_FRAMES; i++) {
       this.#messages.words[i * MESSAGE_WORDS + MESSAGE_NAME_LENGTH] = sockaddrLength(ipv4);
+      const control = i * CONTROL_WORDS;
+      this.#controls.words[control + CONTROL_LENGTH] = CMSG_UINT16_LENGTH;
+      this.#controls.words[control + CONTROL_LEVEL] = SOL_UDP;
+      this.#controls.words[control + CONTROL_TYPE] = UDP_SEGMENT;
     }
+    this.#padding = new NativeMemory(mtu);
   }
 
   /** @param pointer Where the frame lies in the process; it must stay there until the flush. */
@@ -84,38 +119,83 @@ export class GatherOutbox {
 
   flush(): void {
     if (this.#frames === 0) return;
-    let iovecs = 0;
-    let messages = 0;
+    this.#iovecCount = 0;
+    this.#messageCount = 0;
     for (let destination = 0; destination < this.#destinations; destination++) {
       let frame = this.#firstFrame[destination]!;
-      while (frame !== NONE) {
-        const first = iovecs;
-        let length = 0;
-        do {
-          setPointer(
-            this.#iovecs.words,
-            iovecs * IOVEC_WORDS + IOVEC_BASE,
-            this.#framePointer[frame]!,
-          );
-          this.#iovecs.words[iovecs * IOVEC_WORDS + IOVEC_SIZE] = this.#frameLength[frame]!;
-          iovecs++;
-          length += this.#frameLength[frame]!;
-          frame = this.#frameNext[frame]!;
-        } while (frame !== NONE && length + this.#frameLength[frame]! <= this.#mtu);
-        this.#addMessage(messages++, destination, first, iovecs - first);
-      }
+      while (frame !== NONE) frame = this.#addMessage(destination, frame);
     }
     this.#frames = 0;
     this.#destinations = 0;
-    sendMessages(this.#fd, this.#messages, messages, this.#counters);
+    // Without it one lost batch is all that a system costs that cannot do it, or a way with a lower MTU.
+    const supported = sendMessages(
+      this.#fd,
+      this.#messages,
+      this.#messageCount,
+      this.#counters,
+      this.#datagrams,
+    );
+    if (!supported) this.#segments = false;
   }
 
-  #addMessage(message: number, destination: number, iovec: number, count: number): void {
-    const { words } = this.#messages;
+  /** Makes a message of the frames from `frame` on. @returns The frame that the next one begins with. */
+  #addMessage(destination: number, frame: number): number {
+    const firstIovec = this.#iovecCount;
+    let next = this.#addDatagram(frame, this.#mtu);
+    const segment = this.#datagramLength;
+    let length = segment;
+    let segments = 1;
+    while (
+      this.#segments &&
+      next !== NONE &&
+      segment <= this.#mtu &&
+      this.#frameLength[next]! <= segment &&
+      segments < MAX_SEGMENTS &&
+      length + segment <= MAX_MESSAGE
+    ) {
+      const missing = segment - this.#datagramLength;
+      if (missing > 0) this.#addIovec(this.#padding.address, missing);
+      next = this.#addDatagram(next, segment);
+      length += segment;
+      segments++;
+    }
+    const message = this.#messageCount++;
+    this.#datagrams[message] = segments;
     const at = message * MESSAGE_WORDS;
+    const { words } = this.#messages;
     setPointer(words, at + MESSAGE_NAME, this.#names.pointerTo(destination * NAME_WORDS));
-    setPointer(words, at + MESSAGE_IOVECS, this.#iovecs.pointerTo(iovec * IOVEC_WORDS));
-    words[at + MESSAGE_IOVEC_COUNT] = count;
+    setPointer(words, at + MESSAGE_IOVECS, this.#iovecs.pointerTo(firstIovec * IOVEC_WORDS));
+    words[at + MESSAGE_IOVEC_COUNT] = this.#iovecCount - firstIovec;
+    if (segments > 1) {
+      const control = message * CONTROL_WORDS;
+      this.#controls.words[control + CONTROL_VALUE] = segment;
+      setPointer(words, at + MESSAGE_CONTROL, this.#controls.pointerTo(control));
+      words[at + MESSAGE_CONTROL_LENGTH] = CMSG_UINT16_SPACE;
+    } else {
+      setPointer(words, at + MESSAGE_CONTROL, 0);
+      words[at + MESSAGE_CONTROL_LENGTH] = 0;
+    }
+    return next;
+  }
+
+  /** Joins frames from `frame` on, up to `limit` bytes or one frame. @returns The one after them. */
+  #addDatagram(frame: number, limit: number): number {
+    let length = 0;
+    let next = frame;
+    do {
+      const frameLength = this.#frameLength[next]!;
+      this.#addIovec(this.#framePointer[next]!, frameLength);
+      length += frameLength;
+      next = this.#frameNext[next]!;
+    } while (next !== NONE && length + this.#frameLength[next]! <= limit);
+    this.#datagramLength = length;
+    return next;
+  }
+
+  #addIovec(pointer: number, length: number): void {
+    const at = this.#iovecCount++ * IOVEC_WORDS;
+    setPointer(this.#iovecs.words, at + IOVEC_BASE, pointer);
+    this.#iovecs.words[at + IOVEC_SIZE] = length;
   }
 
   /** Its number, a new one when the address has none yet. Most packets go where the last one went. */

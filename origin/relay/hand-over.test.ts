@@ -8,6 +8,7 @@ import { dumpFlows } from './flow-dump.ts';
 import { flowMemory, type FlowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import { streamFlows, takeFlows } from './hand-over.ts';
+import { steadyNow } from './moment.ts';
 import { HOUR, KEY, ufragFor } from './testing/rig.ts';
 import { client } from './testing/flows.ts';
 
@@ -20,7 +21,7 @@ function fill(memory: FlowMemory, count: number, key = KEY): void {
   for (let port = 1; port <= count; port++) {
     const token = Buffer.from(ufragFor(1, port, now + HOUR, key));
     const opened = codec.open(token, now);
-    if (opened.ok) table.restore(client(port), 0, opened.route, token, now);
+    if (opened.ok) table.restore(client(port), 0, opened.route, token, steadyNow());
   }
 }
 
@@ -63,6 +64,27 @@ test('flows of other keys, and bytes that are no flows, are left out', async () 
   expect(await takeFlows(await serveBody(() => streamFlows(from)), flowMemory(), [KEY])).toBe(0);
   const noise = await serveBody(() => Buffer.alloc(1_000, 'noise'));
   expect(await takeFlows(noise, flowMemory(), [KEY])).toBe(0);
+});
+
+test('one that hangs before or amidst its flows is given up, and what came by then is kept', async () => {
+  const from = flowMemory();
+  fill(from, 10);
+  const silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  onTestFinished(() => silent.closeAllConnections());
+  onTestFinished(() => void silent.close());
+  const address = silent.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const before = takeFlows(`http://127.0.0.1:${address.port}`, flowMemory(), [KEY], 50);
+  await expect(before).rejects.toThrow('gave nothing for 50 ms');
+
+  const records = await new Response(streamFlows(from)).bytes();
+  const hanging = await serveBody(
+    () => new ReadableStream({ start: (controller) => controller.enqueue(records) }),
+  );
+  const to = flowMemory();
+  await expect(takeFlows(hanging, to, [KEY], 1_000)).rejects.toThrow('gave nothing for 1000 ms');
+  expect(new FlowTable(to).handedOver).toBe(10);
 });
 
 test('what does not hand over is an error', async () => {

@@ -3,12 +3,6 @@ import type { TrunkAddress } from '../../protocol/footprint.ts';
 import type { Counters } from './counters.ts';
 import type { PacketBatch } from './packet-batch.ts';
 
-/**
- * Largest trunk datagram that frames are joined into, in bytes of UDP payload, unless told otherwise:
- * what fits an Ethernet frame under IPv6. A longer frame travels alone.
- */
-export const TRUNK_MTU = 1452;
-
 /** Where the forwarder puts packets. Bytes and addresses must stay as they are until the flush. */
 export interface PacketSink {
   /**
@@ -66,7 +60,7 @@ export interface IoOptions {
    */
   readonly beside?: boolean | undefined;
   /**
-   * Largest trunk datagram that frames are joined into, in bytes of UDP payload: {@link TRUNK_MTU}, or
+   * Largest trunk datagram that frames are joined into, in bytes of UDP payload: by default `TRUNK_MTU`, or
    * up to 8972 where every path of the trunk carries jumbo frames.
    */
   readonly trunkMtu?: number | undefined;

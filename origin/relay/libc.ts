@@ -20,14 +20,22 @@ export const SO_ATTACH_REUSEPORT_CBPF = 51;
 export const IPPROTO_IPV6 = 41;
 export const IPV6_V6ONLY = 26;
 
+export const SOL_UDP = 17;
+export const UDP_SEGMENT = 103;
+
 export const MSG_DONTWAIT = 0x40;
 export const MSG_TRUNC = 0x20;
 export const POLLIN = 1;
 export const EFD_NONBLOCK = SOCK_NONBLOCK;
 export const EFD_CLOEXEC = SOCK_CLOEXEC;
 
-/** Bytes of a struct msghdr with its length, of an iovec, of a pollfd, and of the largest address. */
+/**
+ * Bytes of a struct msghdr with its length, of a control message with 16 bits in it, alone and with the
+ * room it takes, of an iovec, of a pollfd, and of addresses.
+ */
 export const MMSGHDR_LENGTH = 64;
+export const CMSG_UINT16_LENGTH = 18;
+export const CMSG_UINT16_SPACE = 24;
 export const IOVEC_LENGTH = 16;
 export const POLLFD_LENGTH = 8;
 export const SOCKADDR_IN_LENGTH = 16;
@@ -106,6 +114,18 @@ export function errorCode(): string {
 /** Whether the last failed call was only interrupted and is to be made again. */
 export function wasInterrupted(): boolean {
   return koffi.errno() === koffi.os.errno.EINTR;
+}
+
+/** Whether the last failed call found the socket's buffer, or a queue of the system, full. */
+export function hadNoRoom(): boolean {
+  const { EAGAIN, ENOBUFS } = koffi.os.errno;
+  return koffi.errno() === EAGAIN || koffi.errno() === ENOBUFS;
+}
+
+/** Whether the last failed call asked for what the system, or the way to that address, cannot do. */
+export function wasUnsupported(): boolean {
+  const { EINVAL, EIO } = koffi.os.errno;
+  return koffi.errno() === EINVAL || koffi.errno() === EIO;
 }
 
 /** Memory that the system may be pointed to: its bytes never move. */

@@ -3,6 +3,7 @@
  * when somebody asks.
  */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { REDIS_STATES } from '../redis/guarded-redis.ts';
 import { PACKET_CLASSES, type RelayCounters, type Traffic, type WayName } from './counters.ts';
 import type { HistogramCounts } from './histogram.ts';
 
@@ -73,7 +74,7 @@ export class RelayMetrics {
       labels,
       each(({ bytes }) => bytes),
     );
-    this.#counter('relay_drops_total', 'Packets dropped', ['reason'], (add) => {
+    this.#counter('relay_drops_total', 'Packets dropped, see docs/relay.md', ['reason'], (add) => {
       for (const [reason, count] of Object.entries(this.#now.drops)) add(count, { reason });
     });
     this.#counter('relay_send_errors_total', 'Datagrams the system refused to send', [], (add) =>
@@ -95,9 +96,16 @@ export class RelayMetrics {
     this.#gauge('relay_flows', 'Flows at this moment', ['state'], (add) => {
       for (const [state, count] of Object.entries(this.#now.flows)) add(count, { state });
     });
-    this.#counter('relay_flow_creations_total', 'Flows that began', ['source'], (add) => {
-      for (const [source, count] of Object.entries(this.#now.createdFlows)) add(count, { source });
-    });
+    this.#counter(
+      'relay_flow_creations_total',
+      'Flows that began, by what made them; threads share one table, so none is made of another',
+      ['source'],
+      (add) => {
+        for (const [source, count] of Object.entries(this.#now.createdFlows)) {
+          add(count, { source });
+        }
+      },
+    );
     this.#counter('relay_flow_ends_total', 'Flows forgotten', ['reason'], (add) => {
       add(this.#now.expiredFlows, { reason: 'expired' });
       add(this.#now.evictedFlows, { reason: 'evicted' });
@@ -122,6 +130,21 @@ export class RelayMetrics {
 
   /** Only of a relay with Redis; that it has one does not change. */
   #describeRecovery(): void {
+    this.#counter(
+      'relay_flow_lookups_total',
+      'Flows that packets lacked, as asked for',
+      [],
+      (add) => add(this.#now.lookups.flows),
+    );
+    this.#counter('relay_held_packets_total', 'Packets that waited for their flow', [], (add) =>
+      add(this.#now.lookups.heldPackets),
+    );
+    this.#counter(
+      'relay_released_packets_total',
+      'Packets that waited for their flow and went on by it',
+      [],
+      (add) => add(this.#now.lookups.releasedPackets),
+    );
     this.#counter('relay_flow_reads_total', 'Flows looked for in Redis', ['result'], (add) => {
       const { reads } = this.#now.recovery!;
       for (const [result, count] of Object.entries(reads)) add(count, { result });
@@ -139,6 +162,19 @@ export class RelayMetrics {
       'relay_rebuild_seconds',
       'Time from a packet without its flow to the flow restored for it',
       () => this.#now.recovery!.rebuild,
+    );
+    this.#counter('relay_redis_requests_total', 'Requests to Redis', ['result'], (add) => {
+      const { state: _, ...results } = this.#now.recovery!.redis;
+      for (const [result, count] of Object.entries(results)) add(count, { result });
+    });
+    this.#gauge(
+      'relay_redis_state',
+      'One for the state of the circuit breaker, or away without a connection; others are zero',
+      ['state'],
+      (add) => {
+        const now = this.#now.recovery!.redis.state;
+        for (const state of REDIS_STATES) add(state === now ? 1 : 0, { state });
+      },
     );
   }
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { ASKED, FLOW_WORDS, PENDING_CHECKS, STATE, TENTATIVE } from './flow.ts';
+import { KeyedHash } from './keyed-hash.ts';
 import {
   CHECK_LIFETIME,
   addCheck,
@@ -57,9 +58,11 @@ test('neighbours are left alone', () => {
   expect(flows.subarray(PLACE + FLOW_WORDS).every((word) => word === 0)).toBe(true);
 });
 
-test('ids hash by every byte, and by the seed', () => {
-  const hashes = new Set([hashTransaction(Buffer.alloc(12), 1)]);
-  hashes.add(hashTransaction(Buffer.alloc(12), 2));
-  for (let i = 0; i < 12; i++) hashes.add(hashTransaction(Buffer.alloc(12).fill(1, i, i + 1), 1));
+test('ids hash by every byte, and by the key', () => {
+  const [one, other] = [0, 1].map((at) => new KeyedHash(Int32Array.of(1, 2, 3), at));
+  const hashes = new Set([one, other].map((keyed) => hashTransaction(Buffer.alloc(12), 0, keyed!)));
+  for (let i = 0; i < 12; i++) {
+    hashes.add(hashTransaction(Buffer.alloc(12).fill(1, i, i + 1), 0, one!));
+  }
   expect(hashes.size).toBe(14);
 });

@@ -2,25 +2,19 @@
  * Checks on their way to a transceiver, by transaction id (RFC 8489 §5), within a flow's words. All here
  * is done under the table's lock.
  */
-import { STUN_HEADER_LENGTH } from '../../protocol/stun.ts';
+import { TRANSACTION_ID_LENGTH } from '../../protocol/stun.ts';
 import { ASKED, ASKED_AT, ASKS, ASK_IDS, PENDING_CHECKS, STATE, clock32, elapsed } from './flow.ts';
+import type { KeyedHash } from './keyed-hash.ts';
 
 /** Milliseconds after the last check in which an answer counts. */
 export const CHECK_LIFETIME = 5_000;
 
-const TRANSACTION_ID_LENGTH = STUN_HEADER_LENGTH - 8;
-
 /**
  * Stands for a transaction id, 12 bytes, in one word. Only peers can answer, so it need not withstand
- * guessing; with a secret seed nobody can choose ids that look alike either.
+ * guessing; with a secret key nobody can choose ids that look alike either.
  */
-export function hashTransaction(id: Uint8Array, seed: number): number {
-  let hash = seed;
-  for (let i = 0; i < TRANSACTION_ID_LENGTH; i++) {
-    hash = Math.imul(hash ^ id[i]!, 0x9e3779b1);
-    hash ^= hash >>> 15;
-  }
-  return hash;
+export function hashTransaction(bytes: Uint8Array, at: number, keyed: KeyedHash): number {
+  return keyed.bytes(bytes, at, TRANSACTION_ID_LENGTH);
 }
 
 /** Forgets the oldest check when there is no room. */

@@ -106,7 +106,7 @@ describe('a relay that has lost its flows', () => {
     await echoes(client, relay, ends(5));
 
     const lookups = { flows: 1, heldPackets: 1, releasedPackets: 1 };
-    expect(relay.counters()).toMatchObject({ lookups, createdFlows: { stun: 1, restored: 1 } });
+    expect(relay.counters()).toMatchObject({ lookups, createdFlows: { stun: 1, redis: 1 } });
     expect(relay.counters().drops['no-flow']).toBe(0);
     await echoes(client, relay, ends(5));
     expect(relay.counters().lookups).toEqual(lookups);

@@ -125,7 +125,8 @@ describe('a call within one region', () => {
     const client = await openEnd();
     await gone.close();
 
-    for (let i = 0; i < 20; i++) client.send(check(ufragFor(1, 6)), relay.listeners[0]!);
+    const ufrag = ufragFor(1, 6);
+    for (let i = 0; i < 20; i++) client.send(check(ufrag), relay.listeners[0]!);
 
     await prove(client, relay, ends(5), ufragFor(1, 5));
     expect(relay.counters().flows.proven).toBe(1);
@@ -165,6 +166,11 @@ describe('starting', () => {
   ])('a trunk at %s is refused', async (address, message) => {
     const starting = startRelay({ ...options, trunk: { address, port: 0 } });
     await expect(starting).rejects.toThrow(message);
+  });
+
+  test.each(['0.0.0.0', '::'])('a listener at %s is refused', async (address) => {
+    const starting = startRelay({ ...options, listeners: [{ address, port: 0 }] });
+    await expect(starting).rejects.toThrow(`A listener cannot be "${address}"; give one for each`);
   });
 
   test('a peer that is no network is named', async () => {

@@ -15,6 +15,7 @@ import { FLOW_LIMITS, flowMemory, type FlowLimits, type FlowMemory } from './flo
 import { FlowTable } from './flow-table.ts';
 import type { IoOptions, OpenIo } from './io.ts';
 import { hasBatchedCalls } from './libc.ts';
+import { steadyNow } from './moment.ts';
 import { hopFamily, hopTo } from './next-hop.ts';
 import { FlowRecovery } from './recovery/flow-recovery.ts';
 import { tcpIo } from './tcp-io.ts';
@@ -25,7 +26,10 @@ export type { RelayCounters } from './counters.ts';
 export interface RelayOptions extends IoOptions {
   /** Id of the relay's own cluster. */
   readonly cluster: number;
-  /** Where clients send to. Port 0 takes a free one. */
+  /**
+   * Where clients send to: one address each, for a client must be answered from the one that it sent to
+   * (RFC 8445 §7.2.5.2.1). Port 0 takes a free one.
+   */
   readonly listeners: readonly TrunkAddress[];
   /** An address that peers can send to; it goes out in every frame, so it cannot be 0.0.0.0 or ::. */
   readonly trunk: TrunkAddress;
@@ -63,7 +67,10 @@ export interface Relay {
   /** All flows, as {@link FlowTable} finds them. */
   readonly flows: FlowMemory;
   counters(): RelayCounters;
-  /** Takes no new TCP connections; all else goes on. */
+  /**
+   * Takes no new TCP connections, and leaves the UDP addresses to the process that has taken them over;
+   * all else goes on.
+   */
   retire(): void;
   close(): Promise<void>;
 }
@@ -77,6 +84,7 @@ const EXPIRY_INTERVAL = 100;
  */
 export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promise<Relay> {
   const { cluster, peers, routes, routingKeys, transceivers, redis, log, threads = 1 } = options;
+  options.listeners.forEach(requireOneAddress);
   requireTrunk(options.trunk);
   if (options.tcp) requireTrunk(options.tcp.trunk, isIP(options.trunk.address));
   const flows = flowMemory({ ...FLOW_LIMITS, ...options.limits });
@@ -162,7 +170,7 @@ class RunningRelay implements Relay {
     this.#table = new FlowTable(flows);
     this.#recovery = recovery;
     // Done here, so that no packet waits for it.
-    this.#expiry = setInterval(() => this.#table.expire(Date.now()), EXPIRY_INTERVAL).unref();
+    this.#expiry = setInterval(() => this.#table.expire(steadyNow()), EXPIRY_INTERVAL).unref();
     const ipv4 = isIP(udp.trunk.address) === 4;
     this.#unwatch = transceivers.watch((transceiver, trunk) => {
       const hop = trunk && hopTo(trunk, ipv4);
@@ -175,7 +183,7 @@ class RunningRelay implements Relay {
   }
 
   counters(): RelayCounters {
-    this.#table.expire(Date.now());
+    this.#table.expire(steadyNow());
     const counters = this.#planes.flatMap((plane) => plane.counters);
     return { ...sumCounters(counters, this.#table), recovery: this.#recovery?.counters() };
   }
@@ -192,9 +200,22 @@ class RunningRelay implements Relay {
   }
 }
 
+/** A socket of all addresses would answer from whichever the system's routes prefer. */
+function requireOneAddress({ address }: TrunkAddress): void {
+  if (isUnspecified(address)) {
+    throw new Error(
+      `A listener cannot be "${address}"; give one for each address that clients send to.`,
+    );
+  }
+}
+
+function isUnspecified(address: string): boolean {
+  return /^[0:.]+$/.test(address);
+}
+
 /** @param family 4 or 6, where it must be that: hops of one kind serve both trunks. */
 function requireTrunk({ address }: TrunkAddress, family = isIP(address)): void {
-  if (isIP(address) === 0 || /^[0:.]+$/.test(address)) {
+  if (isIP(address) === 0 || isUnspecified(address)) {
     throw new Error(`The trunk cannot be "${address}"; give an IP address that peers can send to.`);
   }
   if (isIP(address) !== family) {

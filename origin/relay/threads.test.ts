@@ -2,15 +2,18 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../protocol/address.ts';
+import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { sumCounters } from './counters.ts';
 import { flowMemory } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import { hasBatchedCalls } from './libc.ts';
+import { countSockets } from './port-sharing.ts';
 import { openThreads } from './threads.ts';
 import { RTP, check, success, transactionId } from './testing/packets.ts';
 import {
   ANY_PORT,
   KEY,
+  eventually,
   idOf,
   openEnd,
   openRelay,
@@ -83,6 +86,41 @@ describe.runIf(hasBatchedCalls())('several threads', () => {
     await Promise.all([relay.close(), relay.close()]);
     const again = await openRelay({ listeners: relay.listeners, trunk: relay.trunk });
     expect(again.trunk).toEqual(relay.trunk);
+  });
+
+  test('that retire leave their addresses to those that took them over, and to no others', async () => {
+    const transceiver = await openEnd();
+    const hop = { address: parseAddress('127.0.0.1'), port: transceiver.address.port };
+    const setup = { cluster: 1, peers: ['127.0.0.0/8'], routes: [], routingKeys: [KEY] as const };
+    const open = async (listener: TrunkAddress, trunk: TrunkAddress, beside: boolean) => {
+      const plane = await openThreads(
+        { ...setup, flows: flowMemory() },
+        { listeners: [listener], trunk, beside },
+        THREADS,
+      );
+      onTestFinished(() => plane.close());
+      plane.place(5, hop);
+      return plane;
+    };
+    const first = await open(ANY_PORT, ANY_PORT, false);
+    const listener = first.listeners[0]!;
+    const second = await open(listener, first.trunk, true);
+    second.takeOver?.();
+    first.retire?.();
+    await eventually(() => expect(countSockets(listener)).toBe(THREADS));
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => openEnd()));
+    for (const client of clients) {
+      client.send(check(ufragFor(1, 5)), listener);
+      await transceiver.answerNext((up) => success(idOf(up.payload)));
+      await client.next();
+    }
+
+    await open(listener, first.trunk, true);
+    for (const client of clients) client.send(RTP, listener);
+    for (let i = 0; i < CLIENTS; i++) await transceiver.nextFrame();
+
+    const { drops } = sumCounters(second.counters, new FlowTable(flowMemory()));
+    expect(drops['no-flow']).toBe(0);
   });
 
   test('do not keep a process that exits', async () => {

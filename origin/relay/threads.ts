@@ -5,11 +5,18 @@ import { allowedCpus } from './cpu-affinity.ts';
 import type { DataPlane, UnboundSetup } from './data-plane.ts';
 import type { IoOptions } from './io.ts';
 import type { Hop } from './next-hop.ts';
+import { countSockets } from './port-sharing.ts';
 import type { RestoreFlows } from './recovery/flow-recovery.ts';
 import type { RelayThreadData } from './relay-thread.ts';
 import { startStrippedWorker } from './stripped-worker.ts';
 import { ThreadOutbox, type ThreadMessage, type ThreadReport } from './thread-channel.ts';
 import { closeSocketSet, openSocketSets, type SocketSet, type SocketSets } from './udp-sockets.ts';
+
+/** A forwarding thread leaves next to no garbage; the less room that has, the shorter is each collection. */
+const HEAP = { maxYoungGenerationSizeMb: 1 };
+
+/** Milliseconds without a packet after which addresses that another process has, too, are left to it. */
+const LEAVE_AFTER = 1_000;
 
 /**
  * @param count Threads; each is kept on a processor of its own when there are several.
@@ -52,6 +59,7 @@ class ThreadedPlane implements DataPlane {
   readonly #sets: readonly SocketSet[];
   readonly #threads: readonly RelayThread[];
   #closed: Promise<void> | undefined;
+  #looks: NodeJS.Timeout | undefined;
 
   constructor({ listeners, trunk, sets, takeOver }: SocketSets, threads: readonly RelayThread[]) {
     this.takeOver = takeOver;
@@ -66,12 +74,32 @@ class ThreadedPlane implements DataPlane {
     for (const thread of this.#threads) thread.post({ type: 'place', transceiver, hop });
   }
 
+  /** A third process could not tell sockets that stay from those of the one whose place it takes. */
+  retire(): void {
+    let received = this.#received;
+    this.#looks ??= setInterval(() => {
+      const before = received;
+      received = this.#received;
+      if (received === before && this.#isShared) void this.close();
+    }, LEAVE_AFTER).unref();
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#end();
     return this.#closed;
   }
 
+  get #received(): number {
+    return this.counters.reduce((sum, { batchPackets }) => sum + batchPackets.counts.sum, 0);
+  }
+
+  get #isShared(): boolean {
+    const addresses = [...this.listeners, this.trunk];
+    return addresses.every((address) => countSockets(address) > this.#sets.length);
+  }
+
   async #end(): Promise<void> {
+    clearInterval(this.#looks);
     await Promise.all(this.#threads.map((thread) => thread.close()));
     // All at one time: while some are closed, the system may choose those that nobody reads any more.
     this.#sets.forEach(closeSocketSet);
@@ -93,7 +121,8 @@ class RelayThread {
     const { inbox } = this.#outbox;
     const entry = new URL('./relay-thread.ts', import.meta.url);
     const data = dataFor(inbox, this.counters.memory);
-    const worker = startStrippedWorker(entry, data, { transferList: [inbox.port] });
+    const options = { transferList: [inbox.port], resourceLimits: HEAP };
+    const worker = startStrippedWorker(entry, data, options);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.started = promise;
     this.#exited = new Promise((ended) => worker.once('exit', ended));

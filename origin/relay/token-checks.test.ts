@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Counters, sumCounters } from './counters.ts';
+import { Counters } from './counters.ts';
 import { check, transactionId } from './testing/packets.ts';
 import {
   HOUR,
@@ -11,8 +11,7 @@ import {
   prove,
   ufragFor,
 } from './testing/rig.ts';
-
-const NO_FLOWS = { tentative: 0, proven: 0, expired: 0, evicted: 0, opened: 0, restored: 0 };
+import { totals } from './testing/totals.ts';
 
 test('tokens are counted by what came of them and the key that sealed them', async () => {
   const { transceivers, ends } = await openTransceivers(5);
@@ -48,7 +47,7 @@ test('a key id that a stranger made up is no label of its own', () => {
   const counters = new Counters();
   for (let id = 0; id < 256; id++) counters.tokenChecks.count('unknown-key', id);
   counters.tokenChecks.count('forged', 200);
-  expect(sumCounters([counters], NO_FLOWS).tokenChecks).toEqual([
+  expect(totals(counters).tokenChecks).toEqual([
     { result: 'unknown-key', keyId: '', count: 256 },
     { result: 'forged', keyId: '', count: 1 },
   ]);

@@ -1,7 +1,7 @@
 /** What a token says, and the token itself, as the words that a flow keeps of both. */
 import { UFRAG_LENGTH, type Route } from '../../protocol/ufrag.ts';
-import { hashWords } from './flow-key.ts';
 import { TOKEN_WORDS } from './flow.ts';
+import type { KeyedHash } from './keyed-hash.ts';
 
 const SECOND = 1000;
 /** Years ahead; what would be later ends then. */
@@ -9,21 +9,21 @@ const MAX_EXPIRY = 0xff_ff_ff_ff;
 
 /** A route, to be set for one packet after another. */
 export class TokenRoute {
-  readonly #seed: number;
+  readonly #keyed: KeyedHash;
   readonly token = new Int32Array(TOKEN_WORDS);
   tokenHash = 0;
   target = 0;
   expiry = 0;
 
-  constructor(seed: number) {
-    this.#seed = seed;
+  constructor(keyed: KeyedHash) {
+    this.#keyed = keyed;
   }
 
-  /** @param ufrag Begins with the token's bytes. */
-  setToken(ufrag: Uint8Array): void {
+  /** @param bytes Hold the ufrag at `at`. */
+  setToken(bytes: Uint8Array, at: number): void {
     this.token.fill(0);
-    for (let i = 0; i < UFRAG_LENGTH; i++) this.token[i >> 2]! |= ufrag[i]! << ((i & 3) * 8);
-    this.tokenHash = hashWords(this.token, 0, TOKEN_WORDS, this.#seed);
+    for (let i = 0; i < UFRAG_LENGTH; i++) this.token[i >> 2]! |= bytes[at + i]! << ((i & 3) * 8);
+    this.tokenHash = this.#keyed.words(this.token, 0, TOKEN_WORDS);
   }
 
   setRoute({ cluster, transceiver, expiresAt }: Route): void {

@@ -1,4 +1,5 @@
 /** Joins trunk frames for one destination into datagrams, within one batch. */
+import { ADDRESS_LENGTH } from '../../protocol/address.ts';
 import { sameAddress } from './bytes.ts';
 
 /** Sends one datagram that a callee may keep. */
@@ -21,6 +22,8 @@ export class TrunkOutbox {
   readonly #mtu: number;
   readonly #send: SendDatagram;
   #pending: Pending[] = [];
+  /** The newest datagram of each destination: only it may grow, or frames change their order. */
+  readonly #newest = new Map<number, Pending>();
 
   /** @param mtu Largest datagram that frames are joined into, in bytes of UDP payload. */
   constructor(mtu: number, send: SendDatagram) {
@@ -38,23 +41,36 @@ export class TrunkOutbox {
     port: number,
   ): void {
     const frame = data.subarray(start, end);
-    // The newest datagram for a destination is the only one that may grow, or frames change order.
-    const open = this.#pending.findLast(
-      (one) => one.port === port && sameAddress(one.address, one.addressAt, address, addressAt),
-    );
-    if (open && open.length + frame.length <= this.#mtu) {
-      open.frames.push(frame);
-      open.length += frame.length;
-    } else {
-      this.#pending.push({ address, addressAt, port, frames: [frame], length: frame.length });
+    const name = nameOf(address, addressAt, port);
+    const newest = this.#newest.get(name);
+    if (
+      newest &&
+      newest.length + frame.length <= this.#mtu &&
+      sameAddress(newest.address, newest.addressAt, address, addressAt)
+    ) {
+      newest.frames.push(frame);
+      newest.length += frame.length;
+      return;
     }
+    const pending = { address, addressAt, port, frames: [frame], length: frame.length };
+    this.#pending.push(pending);
+    this.#newest.set(name, pending);
   }
 
   flush(): void {
     const pending = this.#pending;
     this.#pending = [];
+    this.#newest.clear();
     for (const { frames, length, address, addressAt, port } of pending) {
       this.#send(Buffer.concat(frames, length), address, addressAt, port);
     }
   }
+}
+
+/** Port and end of the address, exact for IPv4: those that share one are joined less. */
+function nameOf(address: Uint8Array, addressAt: number, port: number): number {
+  let name = port;
+  for (let i = ADDRESS_LENGTH - 4; i < ADDRESS_LENGTH; i++)
+    name = name * 256 + address[addressAt + i]!;
+  return name;
 }

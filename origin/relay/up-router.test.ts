@@ -6,6 +6,7 @@ import { Counters } from './counters.ts';
 import { FLOW_LIMITS, flowMemory, type FlowLimits } from './flow-memory.ts';
 import { FlowTable } from './flow-table.ts';
 import { NextHops } from './next-hop.ts';
+import { moment } from './testing/flows.ts';
 import {
   BINDING_REQUEST,
   DTLS,
@@ -37,12 +38,12 @@ function openRouter(limits: Partial<FlowLimits> = {}) {
   /** The transceiver that the packet goes to, or why it is dropped. */
   const send = (payload: Buffer, port = 1000): number | string => {
     const frame = upFrame(payload, port);
-    const hop = router.route(frame, 0, frame.length, false, clock.now);
+    const hop = router.route(frame, 0, frame.length, false, moment(clock.now));
     return typeof hop === 'string' ? hop : hop.port;
   };
   const receive = (payload: Buffer, port = 1000): void => {
     const frame = upFrame(payload, port);
-    router.learn(frame, 0, frame.length, clock.now);
+    router.learn(frame, 0, frame.length, moment(clock.now));
   };
   const prove = (ufrag: string, port = 1000): void => {
     const id = transactionId();

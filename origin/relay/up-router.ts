@@ -2,20 +2,20 @@
  * Decides where a client's packet goes: by the token of a connectivity check, else by the flow that an
  * earlier check made. The payload is read no further than STUN's USERNAME.
  */
-import { STUN_BINDING, readStun, type StunMessage } from '../../protocol/stun.ts';
+import { BINDING_REQUEST, BINDING_SUCCESS, StunReader } from '../../protocol/stun.ts';
 import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
 import {
   UFRAG_LENGTH,
-  type Route,
+  type RouteSlot,
   type UfragCodec,
   type UfragRejection,
 } from '../../protocol/ufrag.ts';
 import type { Counters, DropReason } from './counters.ts';
 import type { FlowTable } from './flow-table.ts';
+import type { Moment } from './moment.ts';
 import type { Hop, NextHops } from './next-hop.ts';
 
 const COLON = 0x3a;
-const BINDING_SUCCESS = 0x0101;
 
 const REJECTIONS: Readonly<Record<UfragRejection, DropReason>> = {
   malformed: 'malformed-ufrag',
@@ -29,6 +29,9 @@ export class UpRouter {
   readonly #flows: FlowTable;
   readonly #hops: NextHops;
   readonly #counters: Counters;
+  readonly #stun = new StunReader();
+  /** What the token of the packet at hand says. */
+  readonly #opened: RouteSlot = { cluster: 0, transceiver: 0, expiresAt: Date.now() };
 
   constructor(codec: UfragCodec, flows: FlowTable, hops: NextHops, counters: Counters) {
     this.#codec = codec;
@@ -40,22 +43,21 @@ export class UpRouter {
   /**
    * @param frame Holds an up frame from `at` to `end`.
    * @param fromPeer It came from another region's relay.
-   * @param now Milliseconds since the Unix epoch.
    */
   route(
     frame: Uint8Array,
     at: number,
     end: number,
     fromPeer: boolean,
-    now: number,
+    now: Moment,
   ): Hop | DropReason {
     const payload = at + TRUNK_HEADER_LENGTH;
     const first = frame[payload]!;
     if (first <= 3) {
-      const message = readStun(frame, payload, end);
-      if (!message) return 'malformed-stun';
-      if (message.class === 'request' && message.method === STUN_BINDING && message.username) {
-        return this.#byToken(frame, at, message, message.username, fromPeer, now);
+      const stun = this.#stun;
+      if (!stun.read(frame, payload, end)) return 'malformed-stun';
+      if (stun.type === BINDING_REQUEST && stun.username >= 0) {
+        return this.#byToken(frame, at, fromPeer, now);
       }
     } else if (!isDtls(first) && !isRtp(first)) {
       return 'not-media';
@@ -70,53 +72,55 @@ export class UpRouter {
    *
    * @param frame Holds a down frame from `at` to `end`.
    */
-  learn(frame: Uint8Array, at: number, end: number, now: number): void {
+  learn(frame: Uint8Array, at: number, end: number, now: Moment): void {
     const payload = at + TRUNK_HEADER_LENGTH;
     if (((frame[payload]! << 8) | frame[payload + 1]!) !== BINDING_SUCCESS) return;
-    const answer = readStun(frame, payload, end);
-    const change = answer && this.#flows.answer(frame, at, answer.transactionId, now);
+    if (!this.#stun.read(frame, payload, end)) return;
+    const change = this.#flows.answer(frame, at, frame, now, this.#stun.transactionId);
     if (change === 'moved') this.#counters.repointing();
   }
 
-  #byFlow(frame: Uint8Array, at: number, fromPeer: boolean, now: number): Hop | DropReason {
-    if (!this.#flows.find(frame, at, now)) return 'no-flow';
-    if (this.#flows.found.expiresAt <= now) return 'expired';
-    this.#flows.touch(now);
+  #byFlow(frame: Uint8Array, at: number, fromPeer: boolean, now: Moment): Hop | DropReason {
+    if (!this.#flows.find(frame, at, now.steady)) return 'no-flow';
+    if (this.#flows.found.expiresAt <= now.wall) return 'expired';
+    this.#flows.touch(now.steady);
     return this.#hops.next(this.#flows.found, frame, at, fromPeer);
   }
 
-  #byToken(
-    frame: Uint8Array,
-    at: number,
-    message: StunMessage,
-    username: Uint8Array,
-    fromPeer: boolean,
-    now: number,
-  ): Hop | DropReason {
-    if (username[UFRAG_LENGTH] !== COLON) {
+  /** The packet is the check just read. */
+  #byToken(frame: Uint8Array, at: number, fromPeer: boolean, now: Moment): Hop | DropReason {
+    const { username, usernameEnd, transactionId } = this.#stun;
+    if (usernameEnd - username <= UFRAG_LENGTH || frame[username + UFRAG_LENGTH] !== COLON) {
       this.#counters.tokenChecks.count('malformed', 0);
       return 'malformed-ufrag';
     }
     const { found } = this.#flows;
-    const known = this.#flows.find(frame, at, now, username) && found.hasToken;
-    if (known) this.#counters.tokenChecks.count('known', username[0]!);
-    const route = known ? found : this.#open(username, now);
-    if (typeof route === 'string') return route;
-    if (route.expiresAt <= now) return 'expired';
+    const known = this.#flows.find(frame, at, now.steady, frame, username) && found.hasToken;
+    if (known) {
+      this.#counters.tokenChecks.count('known', frame[username]!);
+    } else {
+      const refusal = this.#open(frame, username, now);
+      if (refusal !== undefined) return refusal;
+    }
+    const route = known ? found : this.#opened;
+    if (route.expiresAt <= now.wall) return 'expired';
     const hop = this.#hops.next(route, frame, at, fromPeer);
     if (typeof hop === 'string') return hop;
 
     if (known && found.proven) {
-      this.#flows.touch(now);
+      this.#flows.touch(now.steady);
       return hop;
     }
-    return this.#flows.check(frame, at, route, username, message.transactionId, now) ?? hop;
+    return (
+      this.#flows.check(frame, at, route, frame, frame, now.steady, username, transactionId) ?? hop
+    );
   }
 
-  #open(username: Uint8Array, now: number): Route | DropReason {
-    const opened = this.#codec.open(username, now, 0, UFRAG_LENGTH);
-    this.#counters.tokenChecks.count(opened.ok ? 'ok' : opened.reason, username[0]!);
-    return opened.ok ? opened.route : REJECTIONS[opened.reason];
+  #open(frame: Uint8Array, username: number, now: Moment): DropReason | undefined {
+    const read = this.#codec.read(this.#opened, frame, username);
+    const refusal = read ?? (this.#opened.expiresAt <= now.wall ? 'expired' : undefined);
+    this.#counters.tokenChecks.count(refusal ?? 'ok', frame[username]!);
+    return refusal && REJECTIONS[refusal];
   }
 }
 

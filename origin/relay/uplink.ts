@@ -5,6 +5,7 @@
 import { TRUNK_HEADER_LENGTH, TRUNK_PASSED, setTrunkFlags } from '../../protocol/trunk.ts';
 import { TO_TRUNK, type Counters } from './counters.ts';
 import type { PacketSink } from './io.ts';
+import type { Moment } from './moment.ts';
 import type { Hop } from './next-hop.ts';
 import type { HeldPacket, HeldPackets } from './recovery/held-packets.ts';
 import type { UpRouter } from './up-router.ts';
@@ -32,9 +33,8 @@ export class Uplink {
    * Sends the up frame from `at` to `end` on, or counts why not.
    *
    * @param fromPeer It came from another region's relay.
-   * @param now Milliseconds since the Unix epoch.
    */
-  send(frame: Uint8Array, at: number, end: number, fromPeer: boolean, now: number): void {
+  send(frame: Uint8Array, at: number, end: number, fromPeer: boolean, now: Moment): void {
     const hop = this.#router.route(frame, at, end, fromPeer, now);
     if (typeof hop !== 'string') {
       this.#forward(frame, at, end, fromPeer, hop);
@@ -58,7 +58,7 @@ export class Uplink {
    *
    * @param headers The flows' trunk headers, one behind the other.
    */
-  settle(headers: Uint8Array, now: number): void {
+  settle(headers: Uint8Array, now: Moment): void {
     if (!this.#held) return;
     const clock = performance.now();
     this.#held.expire(clock);
@@ -67,7 +67,7 @@ export class Uplink {
     }
   }
 
-  #retry({ frame, fromPeer }: HeldPacket, now: number): void {
+  #retry({ frame, fromPeer }: HeldPacket, now: Moment): void {
     const hop = this.#router.route(frame, 0, frame.length, fromPeer, now);
     if (typeof hop === 'string') {
       this.#counters.drop(hop);

@@ -61,6 +61,7 @@ describe('a peer that cannot prove its certificate is refused', () => {
     await forger.take(answer);
     expect(await stage.ended(call)).toBe('dtls-failed');
     expect(stage.detail(call)).toMatch(/^DTLS handshake: .*signature/);
+    expect(stage.transceiver.counters().ended['dtls-failed']).toBe(1);
     expect(liveDtlsObjects()).toBe(1);
   });
 
@@ -75,6 +76,7 @@ describe('a peer that cannot prove its certificate is refused', () => {
     await client.take(answer);
     expect(await stage.ended(call)).toBe('dtls-failed');
     expect(stage.detail(call)).toMatch('has not the fingerprint of its offer');
+    expect(stage.transceiver.counters().ended['dtls-failed']).toBe(1);
     expect(liveDtlsObjects()).toBe(1);
   });
 
@@ -108,18 +110,20 @@ test.each(SETUPS)('no nonce is used twice under one key; we are the DTLS %s', as
   expect(new Set(nonces).size).toBe(nonces.length);
 });
 
-describe('a check that is not proven gets no answer and leaves no state', () => {
-  test.each<[string, (password: Buffer) => Message]>([
-    ['no MESSAGE-INTEGRITY', () => check().addFingerprint()],
-    ['neither it nor FINGERPRINT', () => check()],
+describe('a check that is not proven gets no answer and leaves nothing but a count', () => {
+  const UNPROVEN = { unproven: 1 };
+  test.each<[string, (password: Buffer) => Message, object]>([
+    ['no MESSAGE-INTEGRITY', () => check().addFingerprint(), UNPROVEN],
+    ['neither it nor FINGERPRINT', () => check(), UNPROVEN],
     [
       'another key',
       () =>
         check()
           .addMessageIntegrity(Buffer.from('p'.repeat(24)))
           .addFingerprint(),
+      UNPROVEN,
     ],
-    ['no FINGERPRINT', (password) => check().addMessageIntegrity(password)],
+    ['no FINGERPRINT', (password) => check().addMessageIntegrity(password), UNPROVEN],
     [
       'what follows MESSAGE-INTEGRITY',
       (password) =>
@@ -128,12 +132,14 @@ describe('a check that is not proven gets no answer and leaves no state', () => 
           .addMessageIntegrity(password)
           .setAttribute('USE-CANDIDATE', null)
           .addFingerprint(),
+      UNPROVEN,
     ],
     [
       'an unknown ufrag',
       (password) => check('v'.repeat(23)).addMessageIntegrity(password).addFingerprint(),
+      { unknown: 1 },
     ],
-  ])('%s', async (_, make) => {
+  ])('%s', async (_, make, counted) => {
     await using stage = await openStage();
     await using client = await weriftClient();
     const { answer, call } = stage.create(client.offer, { ufrag: UFRAG });
@@ -145,7 +151,14 @@ describe('a check that is not proven gets no answer and leaves no state', () => 
     await until(() => down(stage).length > 0);
     expect(down(stage).map((it) => it.client.port)).not.toContain(ATTACKER.port);
     expect(stage.session(call)?.client?.port).toBe(4001);
-    expect(stage.session(call)?.counters.ice.checks).toBe(1);
+    const { checks, unproven } = stage.session(call)!.counters.ice;
+    const unknown = stage.transceiver.dump().counters.drops['unknown-ufrag'];
+    expect({ checks, unproven, unknown }).toEqual({
+      checks: 1,
+      unproven: 0,
+      unknown: 0,
+      ...counted,
+    });
   });
 
   test('sent again from elsewhere', async () => {

@@ -172,7 +172,9 @@ export class IceLite {
   onProvenPacket(path: Path, source: TrunkAddress): void {
     const held = this.#paths.get(path);
     if (held?.path !== path) return;
-    path.source = source;
+    const { address, port } = source;
+    if (path.source.port !== port || path.source.address !== address)
+      path.source = { address, port };
     this.#want(held);
   }
 

@@ -1,6 +1,7 @@
 /** The STUN messages of ICE (RFC 8445 §7): whether they are proven, and ours. */
 import { Message, classes, methods, parseMessage } from 'werift';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
+import { checkSuccess } from './check-success.ts';
 import type { IceGeneration } from './ice-credentials.ts';
 import { isSoundStun } from './stun-guard.ts';
 
@@ -28,23 +29,19 @@ export function refusal(check: Message, key: Buffer): Buffer | undefined {
   const unknown = check.unknownAttributeTypes.filter((type) => type < FIRST_OPTIONAL_ATTRIBUTE);
   if (unknown.length > 0) {
     // RFC 8489 §6.3.1
-    const error = reply(check, classes.ERROR).setAttribute('ERROR-CODE', [
-      420,
-      'Unknown Attribute',
-    ]);
+    const error = refused(check).setAttribute('ERROR-CODE', [420, 'Unknown Attribute']);
     return seal(error.setAttribute('UNKNOWN-ATTRIBUTES', unknown), key);
   }
   if (check.attributesKeys.includes('ICE-CONTROLLED')) {
     // A lite agent never controls (RFC 8445 §6.1.1), so the client must take the role back.
-    const error = reply(check, classes.ERROR).setAttribute('ERROR-CODE', [487, 'Role Conflict']);
+    const error = refused(check).setAttribute('ERROR-CODE', [487, 'Role Conflict']);
     return seal(error, key);
   }
   return undefined;
 }
 
-export function success(check: Message, key: Buffer, { address, port }: TrunkAddress): Buffer {
-  const answer = reply(check, classes.RESPONSE);
-  return seal(answer.setAttribute('XOR-MAPPED-ADDRESS', [address, port]), key);
+export function success(check: Message, key: Buffer, client: TrunkAddress): Buffer {
+  return checkSuccess(check.transactionId, key, client);
 }
 
 /** A check of our own, with that transaction id of 12 bytes. */
@@ -61,8 +58,8 @@ export function keepalive(): Buffer {
   return new Message(methods.BINDING, classes.INDICATION).addFingerprint().bytes;
 }
 
-function reply(check: Message, messageClass: classes): Message {
-  return new Message(methods.BINDING, messageClass, check.transactionId);
+function refused(check: Message): Message {
+  return new Message(methods.BINDING, classes.ERROR, check.transactionId);
 }
 
 function seal(message: Message, key: Buffer): Buffer {

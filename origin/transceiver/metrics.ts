@@ -2,6 +2,7 @@
 import { Histogram } from 'prom-client';
 import { CollectedMetrics } from '../collected-metrics.ts';
 import type { EndReason } from './end-reason.ts';
+import { liveNativeObjects } from './native-objects.ts';
 import type { SessionDump } from './session-dump.ts';
 import type { Stage } from './session-stages.ts';
 import type { TransceiverCounters } from './transceiver-counts.ts';
@@ -120,6 +121,16 @@ export class TransceiverMetrics implements TransceiverObserver {
     );
     metrics.gauge('transceiver_draining', '1 when it takes no new sessions', [], (add) =>
       add(transceiver.report().draining ? 1 : 0),
+    );
+    metrics.gauge(
+      'transceiver_native_objects',
+      'Objects of OpenSSL that are not freed yet',
+      ['kind'],
+      (add) => {
+        for (const [kind, count] of entries(liveNativeObjects())) {
+          add(count, { kind: snakeCase(kind) });
+        }
+      },
     );
     metrics.counter('transceiver_sessions_created_total', 'Offers answered', [], (add) =>
       add(this.#now?.created ?? 0),

@@ -119,13 +119,14 @@ test('reports go both ways while audio does, and tell the round trip', async () 
   await using stage = await openStage();
   await using client = await libwebrtcClient();
   const { answer, call } = stage.create(client.offer);
+  const since = performance.now();
   await client.take(answer);
   const quality = await until(() => {
     const it = stage.session(call)?.quality;
     return it?.rttMs !== undefined && it;
   });
   expect(quality.received).toBeGreaterThan(0);
-  expect(quality.rttMs).toBeLessThan(1_000);
+  expect(quality.rttMs).toBeLessThan(performance.now() - since);
   expect(quality.outbound).toMatchObject({ lost: 0 });
   const { rtcpIn, rtcpOut, rtcpRefused } = stage.session(call)!.counters;
   expect(Math.min(rtcpIn, rtcpOut)).toBeGreaterThan(0);
@@ -164,12 +165,18 @@ test('consent ends 30 s after the last check', async () => {
 });
 
 test('a session ends when its ufrag expires', async () => {
-  await using stage = await openStage();
-  await using client = await weriftClient();
-  const { answer, call } = stage.create(client.offer, { expiresAt: Date.now() + 3_000 });
-  await client.take(answer);
-  await until(() => stage.session(call)?.state === 'connected');
-  expect(await stage.ended(call)).toBe('expired');
+  vi.useFakeTimers({ toFake: ['Date'] });
+  try {
+    await using stage = await openStage();
+    await using client = await weriftClient();
+    const { answer, call } = stage.create(client.offer, { expiresAt: Date.now() + 60_000 });
+    await client.take(answer);
+    await until(() => stage.session(call)?.state === 'connected');
+    vi.setSystemTime(Date.now() + 61_000);
+    expect(await stage.ended(call)).toBe('expired');
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('closing a transceiver leaves nothing behind', async () => {

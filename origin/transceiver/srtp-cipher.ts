@@ -11,6 +11,7 @@ export const RTCP_CLEAR_LENGTH = 8;
 const E_FLAG = 0x8000_0000;
 const SHA1_TAG_LENGTH = 10;
 const ROLLOVER_LENGTH = 4;
+const SSRC_LENGTH = 4;
 const ROUND = 0x1_00_00;
 
 /** Keys of one direction and one of the two protocols, derived from the master key. */
@@ -92,8 +93,8 @@ class GcmPackets implements PacketCipher {
 
   /** RFC 7714 §8.1: two zero bytes, SSRC, rollover counter, sequence number; salted. */
   #startRtp(headerLength: number, index: number): void {
-    iv.fill(0, 0, 2);
-    work.copy(iv, 2, 8, 12);
+    iv[0] = iv[1] = 0;
+    for (let i = 0; i < SSRC_LENGTH; i++) iv[2 + i] = work[8 + i]!;
     iv.writeUIntBE(index, 6, 6);
     this.#start();
     this.#gcm.bind(0, headerLength);

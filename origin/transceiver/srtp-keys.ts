@@ -1,10 +1,9 @@
 /** Session keys out of the master keys of a handshake (RFC 3711 §4.3, RFC 7714 §11). */
-import { createCipheriv } from 'node:crypto';
+import { AesCounter, iv, work } from './evp.ts';
 import type { SessionKeys } from './srtp-cipher.ts';
 
 const KEY_LENGTH = 16;
 const AUTHENTICATION_LENGTH = 20;
-const COUNTER_LENGTH = 16;
 /** Where the label stands in the counter that it is XORed into (RFC 3711 §4.3.1). */
 const LABEL_AT = 7;
 
@@ -18,15 +17,22 @@ export function sessionKeys(
   protocol: keyof typeof LABELS,
 ): SessionKeys {
   const label = LABELS[protocol];
+  const master = new AesCounter(key);
   const derive = (at: number, length: number) => {
-    const counter = Buffer.alloc(COUNTER_LENGTH);
-    counter.set(salt);
-    counter[LABEL_AT]! ^= label + at;
-    return createCipheriv('aes-128-ctr', key, counter).update(Buffer.alloc(length));
+    iv.fill(0);
+    iv.set(salt);
+    iv[LABEL_AT]! ^= label + at;
+    work.fill(0, 0, length);
+    master.apply(0, length);
+    const derived = Buffer.from(work.subarray(0, length));
+    work.fill(0, 0, length);
+    return derived;
   };
-  return {
+  const keys = {
     key: derive(0, KEY_LENGTH),
     authentication: derive(1, AUTHENTICATION_LENGTH),
     salt: derive(2, salt.length),
   };
+  master.free();
+  return keys;
 }

@@ -65,13 +65,14 @@ export class Srtp {
     const header = readRtpHeader(packet);
     if (!this.#open || !header || packet.length > MAX_PACKET_LENGTH) return undefined;
     if (header.length + cipher.tagLength > packet.length) return undefined;
-    const window = windowOf(this.#rtpIn, header.ssrc);
+    const known = this.#rtpIn.get(header.ssrc);
+    const window = known ?? newWindow(this.#rtpIn);
     const index = window?.guess(header.sequenceNumber) ?? 0;
     if (!window?.isNew(index)) return undefined;
     work.set(packet);
     const length = cipher.openRtp(header.length, packet.length, index);
     if (length < 0) return undefined;
-    this.#rtpIn.set(header.ssrc, window);
+    if (!known) this.#rtpIn.set(header.ssrc, window);
     const newest = window.accept(index);
     work.copy(packet, header.length, header.length, length);
     const padding = header.padded && length > header.length ? packet[length - 1]! : 0;
@@ -97,7 +98,7 @@ export class Srtp {
     const index = flagged - SRTCP_INDICES;
     // RTCP in clear is nothing that DTLS-SRTP agrees on.
     if (index < 0) return undefined;
-    const window = windowOf(this.#rtcpIn, ssrc);
+    const window = this.#rtcpIn.get(ssrc) ?? newWindow(this.#rtcpIn);
     if (!window?.isNew(index)) return undefined;
     work.set(packet);
     const length = cipher.openRtcp(packet.length, index);
@@ -159,9 +160,9 @@ export class Srtp {
   }
 }
 
-/** The window of a source; undefined for one too many. A new one counts once it has proven itself. */
-function windowOf(windows: Map<number, ReplayWindow>, ssrc: number): ReplayWindow | undefined {
-  return windows.get(ssrc) ?? (windows.size < MAX_SOURCES ? new ReplayWindow() : undefined);
+/** For a source that is new, which counts once it has proven itself; undefined for one too many. */
+function newWindow(windows: Map<number, ReplayWindow>): ReplayWindow | undefined {
+  return windows.size < MAX_SOURCES ? new ReplayWindow() : undefined;
 }
 
 /** A copy of the packet at work, as the next one overwrites it. */

@@ -23,7 +23,7 @@ test('a taken port is named in the error, and nothing leaks', async () => {
   expect(liveDtlsObjects()).toBe(1);
 });
 
-test('one datagram may hold many frames', async () => {
+test('one datagram may hold many frames, and padding after them', async () => {
   await using stage = await openStage();
   const frame = Buffer.alloc(41);
   frame[0] = 0xc4;
@@ -32,8 +32,9 @@ test('one datagram may hold many frames', async () => {
   const socket = createSocket('udp4');
   const { address, port } = stage.transceiver.trunk;
   await new Promise((resolve) =>
-    socket.send(Buffer.concat([frame, frame, frame]), port, address, resolve),
+    socket.send(Buffer.concat([frame, frame, frame, Buffer.alloc(60)]), port, address, resolve),
   );
   await expect.poll(() => stage.transceiver.dump().counters.drops['unknown-kind']).toBe(3);
+  expect(stage.transceiver.dump().counters.drops['not-a-frame']).toBe(0);
   socket.close();
 });

@@ -13,14 +13,15 @@ import {
   TRUNK_CLIENT,
   TRUNK_DOWN,
   TRUNK_HEADER_LENGTH,
-  TRUNK_LENGTH,
+  TRUNK_LISTENER,
   setTrunkFlags,
-  setTrunkLength,
   trunkClientPort,
   trunkFlags,
+  hasTrunkFrame,
   trunkFrameEnd,
 } from '../../protocol/trunk.ts';
 import { peerFilter } from './peers.ts';
+import { TrunkSender } from './trunk-sender.ts';
 
 /** Bytes asked of the kernel for each direction's queue; it may grant less. */
 const SOCKET_BUFFER = 4 * 1024 * 1024;
@@ -80,8 +81,7 @@ export class TrunkSocket {
   readonly #isPeer: (address: string) => boolean;
   readonly #log: Logger;
   readonly #ufrags = new Map<string, PathOwner>();
-  #sending = 0;
-  #onSent: (() => void) | undefined;
+  readonly #sender: TrunkSender;
   readonly #paths = new Map<string, Known>();
   readonly counters: TrunkCounters = {
     framesIn: 0,
@@ -94,6 +94,7 @@ export class TrunkSocket {
 
   private constructor(socket: Socket, peers: readonly string[], log: Logger) {
     this.#socket = socket;
+    this.#sender = new TrunkSender(socket, this.counters);
     this.#isPeer = peerFilter(peers);
     this.#log = log;
     socket.on('message', (datagram, source) => this.#onDatagram(datagram, source));
@@ -106,6 +107,7 @@ export class TrunkSocket {
       type: isIPv6(trunk.address) ? 'udp6' : 'udp4',
       recvBufferSize: SOCKET_BUFFER,
       sendBufferSize: SOCKET_BUFFER,
+      lookup: isAddressAlready,
     });
     try {
       await new Promise<void>((resolve, reject) => {
@@ -163,24 +165,14 @@ export class TrunkSocket {
     if (this.#paths.get(path.key)?.owner === owner) this.#paths.delete(path.key);
   }
 
-  /** Sends a packet down a path. */
+  /** Sends a packet down a path, at the end of this turn of the event loop. */
   send(path: Path, packet: Uint8Array): void {
-    const frame = Buffer.allocUnsafe(TRUNK_HEADER_LENGTH + packet.length);
-    frame.set(path.header);
-    setTrunkLength(frame, 0, packet.length);
-    frame.set(packet, TRUNK_HEADER_LENGTH);
-    this.counters.framesOut++;
-    this.counters.bytesOut += packet.length;
-    this.#sending++;
-    this.#socket.send(frame, path.source.port, path.source.address, (error) => {
-      if (error) this.counters.sendErrors++;
-      if (--this.#sending === 0) this.#onSent?.();
-    });
+    this.#sender.send(path, packet);
   }
 
   /** Closes once all that was sent has left: goodbyes are the last thing sent. */
   async close(): Promise<void> {
-    if (this.#sending > 0) await new Promise<void>((resolve) => (this.#onSent = resolve));
+    await this.#sender.close();
     this.#ufrags.clear();
     this.#paths.clear();
     await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
@@ -189,8 +181,9 @@ export class TrunkSocket {
   #onDatagram(datagram: Buffer, source: RemoteInfo): void {
     // Nothing can be sent back to port 0.
     if (source.port === 0 || !this.#isPeer(source.address)) return this.#drop('not-a-peer');
-    for (let at = 0, next; at < datagram.length; at = next) {
-      next = trunkFrameEnd(datagram, at, datagram.length);
+    let at = 0;
+    do {
+      const next = trunkFrameEnd(datagram, at, datagram.length);
       if (next < 0) return this.#drop('not-a-frame');
       this.counters.framesIn++;
       this.counters.bytesIn += next - at - TRUNK_HEADER_LENGTH;
@@ -200,19 +193,20 @@ export class TrunkSocket {
         this.#drop('fault');
         this.#log.error({ err: error }, 'a packet could not be handled; this is a bug');
       }
-    }
+      at = next;
+    } while (hasTrunkFrame(datagram, at, datagram.length));
   }
 
-  #onFrame(datagram: Buffer, at: number, end: number, { address, port }: RemoteInfo): void {
+  #onFrame(datagram: Buffer, at: number, end: number, source: RemoteInfo): void {
     if (trunkFlags(datagram, at) & TRUNK_DOWN) return this.#drop('down-frame');
-    const header = datagram.subarray(at, at + TRUNK_HEADER_LENGTH);
     const packet = datagram.subarray(at + TRUNK_HEADER_LENGTH, end);
-    const source = { address, port };
     const kind = packet[0]!;
-    const known = this.#paths.get(keyOf(header));
+    const known = this.#paths.get(keyOf(datagram, at));
     // RFC 7983 §7: what a packet is, by its first byte.
-    if (kind <= 3) this.#onStun(packet, header, source, known);
-    else if ((kind >= 20 && kind <= 63) || (kind >= 128 && kind <= 191)) {
+    if (kind <= 3) {
+      const header = datagram.subarray(at, at + TRUNK_HEADER_LENGTH);
+      this.#onStun(packet, header, source, known);
+    } else if ((kind >= 20 && kind <= 63) || (kind >= 128 && kind <= 191)) {
       if (known) known.owner.onPacket(packet, known.path, source);
       else this.#drop('unknown-path');
     } else this.#drop('unknown-kind');
@@ -239,20 +233,32 @@ export class TrunkSocket {
   }
 }
 
+/** Relays are known by their addresses; Node's own look-up would put each datagram off to another tick. */
+function isAddressAlready(
+  address: string,
+  _options: unknown,
+  done: (error: null, address: string, family: number) => void,
+): void {
+  done(null, address, isIPv6(address) ? 6 : 4);
+}
+
 /** The path of a frame; a known one keeps its key and header, but says where this frame came from. */
-function newPath(header: Buffer, source: TrunkAddress, known: Path | undefined): Path {
+function newPath(header: Buffer, from: TrunkAddress, known: Path | undefined): Path {
+  const source = { address: from.address, port: from.port };
   if (known) return { ...known, source };
   const down = Buffer.from(header);
   setTrunkFlags(down, 0, TRUNK_DOWN);
   return {
-    key: keyOf(header),
+    key: keyOf(header, 0),
     header: down,
     client: { address: formatAddress(header, TRUNK_CLIENT), port: trunkClientPort(header, 0) },
     source,
   };
 }
 
-/** All of a header but kind and length. */
-function keyOf(header: Buffer): string {
-  return header.toString('latin1', 1, TRUNK_LENGTH) + header.toString('latin1', TRUNK_CLIENT);
+/** All of a header but kind and length; in one piece for listener 0, the only one of most relays. */
+function keyOf(bytes: Buffer, at: number): string {
+  const ends = bytes.toString('latin1', at + TRUNK_CLIENT, at + TRUNK_HEADER_LENGTH);
+  const listener = bytes[at + TRUNK_LISTENER]!;
+  return listener === 0 ? ends : String.fromCharCode(listener) + ends;
 }

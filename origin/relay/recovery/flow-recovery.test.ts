@@ -5,6 +5,7 @@ import { GuardedRedis } from '../../redis/guarded-redis.ts';
 import { RedisServer } from '../../redis/testing/redis-server.ts';
 import { FLOW_LIMITS, flowMemory, type FlowLimits } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
+import { Clock, steadyNow } from '../moment.ts';
 import { client, header, lookUp } from '../testing/flows.ts';
 import { transactionId } from '../testing/packets.ts';
 import { HOUR, KEY, SILENT, eventually, ufragFor } from '../testing/rig.ts';
@@ -40,12 +41,12 @@ function openOther(server: RedisServer): Redis {
 
 /** A check of a client and its answer: the flow is proven, and each time has a new token. */
 function prove(relay: { table: FlowTable }, of = FLOW, ufrag = ufragFor(1, 7)): void {
-  const now = Date.now();
+  const now = new Clock().read();
   const token = Buffer.from(ufrag);
-  const opened = new UfragCodec([KEY]).open(token, now);
+  const opened = new UfragCodec([KEY]).open(token, now.wall);
   if (!opened.ok) throw new Error('The token is not good.');
   const id = transactionId();
-  relay.table.check(of, 0, opened.route, token, id, now);
+  relay.table.check(of, 0, opened.route, token, id, now.steady);
   relay.table.answer(of, 0, id, now);
 }
 
@@ -82,8 +83,8 @@ describe('With a Redis that is well', () => {
     await eventually(async () => expect(await target(other.recovery, elsewhere)).toBe(7));
 
     const flow = await other.recovery.find(elsewhere, 0);
-    expect(other.table.restore(elsewhere, 0, flow!.route, flow!.token, Date.now())).toBe(true);
-    const found = lookUp(other.table, elsewhere, Date.now());
+    expect(other.table.restore(elsewhere, 0, flow!.route, flow!.token, steadyNow())).toBe(true);
+    const found = lookUp(other.table, elsewhere, steadyNow());
     expect(found).toMatchObject({ cluster: 1, transceiver: 7, proven: true });
   });
 
@@ -102,7 +103,7 @@ describe('With a Redis that is well', () => {
     const relay = openRecovery(server);
     const id = transactionId();
     const route = { cluster: 1, transceiver: 7, expiresAt: Date.now() + HOUR };
-    relay.table.check(FLOW, 0, route, Buffer.from(ufragFor(1, 7)), id, Date.now());
+    relay.table.check(FLOW, 0, route, Buffer.from(ufragFor(1, 7)), id, steadyNow());
     prove(relay, client(2));
     await eventually(async () => expect(await target(relay.recovery, client(2))).toBe(7));
     expect(await openOther(server).exists(NAME)).toBe(0);
@@ -175,12 +176,12 @@ describe('With a Redis that is well', () => {
     const other = openOther(server);
     const token = Buffer.from(ufragFor(1, 7));
     const route = { cluster: 1, transceiver: 7, expiresAt: Date.now() + HOUR };
-    relay.table.restore(FLOW, 0, route, token, Date.now());
+    relay.table.restore(FLOW, 0, route, token, steadyNow());
     await eventually(async () => expect(await other.exists(NAME)).toBe(1));
     const { written } = relay.writes();
     await eventually(() => {
-      if (relay.table.find(FLOW, 0, Date.now())) relay.table.touch(Date.now());
-      else relay.table.restore(FLOW, 0, route, token, Date.now());
+      if (relay.table.find(FLOW, 0, steadyNow())) relay.table.touch(steadyNow());
+      else relay.table.restore(FLOW, 0, route, token, steadyNow());
       expect(relay.writes().written).toBeGreaterThan(written + 2);
     });
     expect(await other.exists(NAME)).toBe(1);

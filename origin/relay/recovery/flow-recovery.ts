@@ -5,10 +5,11 @@
  */
 import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
 import type { RoutingKey } from '../../../protocol/routing-keys.ts';
-import type { GuardedRedis } from '../../redis/guarded-redis.ts';
+import type { GuardedRedis, RedisCounters } from '../../redis/guarded-redis.ts';
 import type { FlowMemory } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
 import { Histogram, type HistogramCounts } from '../histogram.ts';
+import { steadyNow } from '../moment.ts';
 import { FlowReads, type ReadCounters } from './flow-reads.ts';
 import { FlowRecords, flowName, type KeptFlow } from './flow-records.ts';
 import { FlowWalk } from './flow-walk.ts';
@@ -53,6 +54,7 @@ export interface RecoveryCounters {
   readonly rebuild: HistogramCounts;
   readonly reads: ReadCounters;
   readonly writes: WriteCounters;
+  readonly redis: RedisCounters;
 }
 
 export class FlowRecovery {
@@ -101,6 +103,7 @@ export class FlowRecovery {
       rebuild: this.#rebuild.counts,
       reads: this.#reads.counters,
       writes: this.#writes.counters,
+      redis: this.#redis.counters(),
     };
   }
 
@@ -116,7 +119,7 @@ export class FlowRecovery {
   async #restore(headers: Uint8Array, at: number): Promise<void> {
     const start = performance.now();
     const kept = await this.find(headers, at);
-    if (!kept || !this.#flows.restore(headers, at, kept.route, kept.token, Date.now())) return;
+    if (!kept || !this.#flows.restore(headers, at, kept.route, kept.token, steadyNow())) return;
     this.#rebuild.observe((performance.now() - start) / SECOND, 1);
   }
 
@@ -131,7 +134,7 @@ export class FlowRecovery {
   }
 
   #keep(places: number, flows: number): void {
-    this.#walk.advance(places, flows, Date.now(), (header, token) => {
+    this.#walk.advance(places, flows, steadyNow(), (header, token) => {
       const name = flowName(header, 0);
       this.#reads.expect(name);
       this.#writes.queue(name, token);

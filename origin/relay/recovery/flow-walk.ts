@@ -3,8 +3,8 @@
  * flows that are due: those that are new or have changed, and all others from time to time.
  */
 import { TRUNK_CLIENT, TRUNK_HEADER_LENGTH, TRUNK_LISTENER } from '../../../protocol/trunk.ts';
-import { KEY_WORDS, hashWords } from '../flow-key.ts';
-import { HIGHEST, SEED, type FlowMemory } from '../flow-memory.ts';
+import { KEY_WORDS } from '../flow-key.ts';
+import { HIGHEST, type FlowMemory } from '../flow-memory.ts';
 import { FlowStore, stateOf } from '../flow-store.ts';
 import {
   EXPIRY,
@@ -29,7 +29,6 @@ export type FlowVisitor = (header: Uint8Array, token: Uint8Array) => void;
 
 export class FlowWalk {
   readonly #store: FlowStore;
-  readonly #seed: number;
   readonly #key = new Int32Array(KEY_WORDS);
   readonly #token = new Int32Array(TOKEN_WORDS);
   readonly #header = new Uint8Array(TRUNK_HEADER_LENGTH);
@@ -45,7 +44,6 @@ export class FlowWalk {
   /** @param interval Milliseconds after which a flow is due though it has not changed. */
   constructor(memory: FlowMemory, interval: number) {
     this.#store = new FlowStore(memory);
-    this.#seed = this.#store.control[SEED]!;
     this.#interval = interval;
     this.#seals = new Int32Array(memory.limits.maxFlows + 1);
     this.#visitedAt = new Int32Array(memory.limits.maxFlows + 1);
@@ -61,7 +59,11 @@ export class FlowWalk {
     this.#seals.fill(0);
   }
 
-  /** Looks at so many places more, but visits no more flows than that. */
+  /**
+   * Looks at so many places more, but visits no more flows than that.
+   *
+   * @param now Milliseconds of the steady clock.
+   */
   advance(places: number, visits: number, now: number, visit: FlowVisitor): void {
     const highest = this.length;
     const now32 = clock32(now);
@@ -85,12 +87,12 @@ export class FlowWalk {
 
   /** False when a thread is just changing the flow; the next round comes. */
   #read(place: number): boolean {
-    const { flows } = this.#store;
+    const { flows, keyed } = this.#store;
     const seal = flows[place + SEAL]!;
     for (let i = 0; i < KEY_WORDS; i++) this.#key[i] = flows[place + KEY + i]!;
     for (let i = 0; i < TOKEN_WORDS; i++) this.#token[i] = flows[place + TOKEN + i]!;
-    const keyHash = hashWords(this.#key, 0, KEY_WORDS, this.#seed);
-    const tokenHash = hashWords(this.#token, 0, TOKEN_WORDS, this.#seed);
+    const keyHash = keyed.words(this.#key, 0, KEY_WORDS);
+    const tokenHash = keyed.words(this.#token, 0, TOKEN_WORDS);
     // The words may be of two flows or two tokens; then they do not make the seal.
     if (seal !== sealOf(keyHash, flows[place + TARGET]!, flows[place + EXPIRY]!, tokenHash)) {
       return false;

@@ -6,7 +6,8 @@ import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
 import { copyBytes } from '../bytes.ts';
 import type { Counters } from '../counters.ts';
 import { FlowKey } from '../flow-key.ts';
-import { SEED, type FlowMemory } from '../flow-memory.ts';
+import { HASH_KEY, type FlowMemory } from '../flow-memory.ts';
+import { KeyedHash } from '../keyed-hash.ts';
 import { AbsentHashes } from './absent-hashes.ts';
 import { TokenBucket, type Rate } from './token-bucket.ts';
 
@@ -71,7 +72,7 @@ export class HeldPackets {
   constructor(ask: AskForFlows, flows: FlowMemory, counters: Counters) {
     this.#ask = ask;
     this.#counters = counters;
-    this.#key = new FlowKey(new Int32Array(flows.control)[SEED]!);
+    this.#key = new FlowKey(new KeyedHash(new Int32Array(flows.control), HASH_KEY));
   }
 
   /** Packets held now. */

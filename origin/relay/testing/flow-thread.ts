@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Route } from '../../../protocol/ufrag.ts';
 import type { FlowMemory } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
+import { Clock } from '../moment.ts';
 import { client, token } from './flows.ts';
 
 export interface FlowThreadData {
@@ -54,6 +55,7 @@ function isRouteOf(found: Route, n: number): boolean {
 
 function work({ memory, steps, seed, ports, stable, sweeps }: FlowThreadData): FlowThreadResult {
   const table = new FlowTable(memory);
+  const clock = new Clock();
   const { found } = table;
   const all = ports + stable;
   const headers = Array.from({ length: all + 1 }, (_, port) => client(port));
@@ -67,7 +69,8 @@ function work({ memory, steps, seed, ports, stable, sweeps }: FlowThreadData): F
   let [sound, torn, lost, proven, moved] = [0, 0, 0, 0, 0];
 
   for (let step = 0; step < steps; step++) {
-    const now = Date.now();
+    const moment = clock.read();
+    const now = moment.steady;
     const port = 1 + random(all);
     const which = random(TOKENS_PER_PORT);
     const header = headers[port]!;
@@ -87,7 +90,7 @@ function work({ memory, steps, seed, ports, stable, sweeps }: FlowThreadData): F
     if (action <= 2) {
       table.check(header, 0, stressRoute(n), tokens[n]!, id, now);
     } else if (action <= 4 && port % 2 === 1) {
-      const change = table.answer(header, 0, id, now);
+      const change = table.answer(header, 0, id, moment);
       if (change === 'proven') proven++;
       if (change === 'moved') moved++;
     } else if (action === 5 && port % 2 === 1 && random(50) === 0) {

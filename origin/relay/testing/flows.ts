@@ -2,6 +2,7 @@
 import type { Route } from '../../../protocol/ufrag.ts';
 import { FLOW_LIMITS, flowMemory, type FlowLimits } from '../flow-memory.ts';
 import { FlowTable } from '../flow-table.ts';
+import type { Moment } from '../moment.ts';
 import type { FlowChange } from '../repointing.ts';
 import { makeFrame, transactionId, type Frame } from './packets.ts';
 
@@ -37,10 +38,15 @@ export function smallTable(limits: Partial<FlowLimits> = {}): FlowTable {
   return new FlowTable(flowMemory({ ...FLOW_LIMITS, maxFlows: 100, ...limits }));
 }
 
+/** A moment at which both clocks show the same. */
+export function moment(now: number): Moment {
+  return { wall: now, steady: now };
+}
+
 /** A check with token `n`, and what came of it. */
 export function ask(table: FlowTable, of: Buffer, n: number, now: number, id = transactionId()) {
   const refusal = table.check(of, 0, routeOf(n), token(n), id, now);
-  return { refusal, answer: (at = now) => table.answer(of, 0, id, at) };
+  return { refusal, answer: (at = now) => table.answer(of, 0, id, moment(at)) };
 }
 
 /** A check with token `n` that is answered at once. */

@@ -2,9 +2,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseAddress } from '../../../protocol/address.ts';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
-import { TRUNK_HEADER_LENGTH } from '../../../protocol/trunk.ts';
-import { Counters, sumCounters, type RelayCounters } from '../counters.ts';
-import { TRUNK_MTU, type OpenIo, type RelayIo } from '../io.ts';
+import { TRUNK_HEADER_LENGTH, TRUNK_MTU } from '../../../protocol/trunk.ts';
+import { Counters } from '../counters.ts';
+import type { OpenIo, RelayIo } from '../io.ts';
+import { totals } from './totals.ts';
 import {
   MAX_CLIENT_PACKET,
   MAX_TRUNK_DATAGRAM,
@@ -46,17 +47,6 @@ function sendPublic(io: RelayIo, listener: number, bytes: Uint8Array, to: TrunkA
 
 function sendTrunk(io: RelayIo, bytes: Uint8Array, to: TrunkAddress): void {
   io.sendTrunk(bytes, 0, bytes.length, parseAddress(to.address), 0, to.port);
-}
-
-function totals(counters: Counters): RelayCounters {
-  return sumCounters([counters], {
-    tentative: 0,
-    proven: 0,
-    expired: 0,
-    evicted: 0,
-    opened: 0,
-    restored: 0,
-  });
 }
 
 /** Runs the contract against a back end. */

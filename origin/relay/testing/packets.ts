@@ -13,6 +13,7 @@ import {
   setTrunkLength,
   trunkClientPort,
   trunkFlags,
+  hasTrunkFrame,
   trunkFrameEnd,
   trunkProxyPort,
   writeTrunkHeader,
@@ -77,8 +78,9 @@ export interface Frame {
 /** All frames of a trunk datagram. @throws Error when it is not frames to its end. */
 export function readFrames(datagram: Buffer): Frame[] {
   const frames: Frame[] = [];
-  for (let at = 0, next; at < datagram.length; at = next) {
-    next = trunkFrameEnd(datagram, at, datagram.length);
+  let at = 0;
+  do {
+    const next = trunkFrameEnd(datagram, at, datagram.length);
     if (next < 0) throw new Error('not a trunk datagram');
     frames.push({
       flags: trunkFlags(datagram, at),
@@ -94,7 +96,8 @@ export function readFrames(datagram: Buffer): Frame[] {
       payload: datagram.subarray(at + TRUNK_HEADER_LENGTH, next),
       bytes: datagram.subarray(at, next),
     });
-  }
+    at = next;
+  } while (hasTrunkFrame(datagram, at, datagram.length));
   return frames;
 }
 

@@ -2,16 +2,15 @@
 import { pino } from 'pino';
 import { onTestFinished, vi } from 'vitest';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
-import type { RoutingKey } from '../../../protocol/routing-keys.ts';
 import { STUN_HEADER_LENGTH } from '../../../protocol/stun.ts';
-import { UfragCodec } from '../../../protocol/ufrag.ts';
 import { MemoryDirectory } from '../../directory.ts';
 import { startRelay, type Relay, type RelayOptions } from '../relay.ts';
 import { check, success, transactionId } from './packets.ts';
+import { KEY } from './tokens.ts';
 import { UdpEnd } from './udp-end.ts';
 
-export const HOUR = 3_600_000;
-export const KEY: RoutingKey = { id: 'A', key: Buffer.alloc(16, 'relay test') };
+export { HOUR, KEY, ufragFor } from './tokens.ts';
+
 export const ANY_PORT: TrunkAddress = { address: '127.0.0.1', port: 0 };
 export const SILENT = pino({ level: 'silent' });
 
@@ -24,16 +23,6 @@ const NEVER = 60_000;
 /** Waits until `condition` no longer throws. */
 export async function eventually(condition: () => void | Promise<void>): Promise<void> {
   await vi.waitFor(condition, { timeout: NEVER, interval: 10 });
-}
-
-/** A fresh token, good for an hour. */
-export function ufragFor(
-  cluster: number,
-  transceiver: number,
-  expiresAt = Date.now() + HOUR,
-  key = KEY,
-): string {
-  return new UfragCodec([key]).seal({ cluster, transceiver, expiresAt });
 }
 
 export async function openEnd(address?: string): Promise<UdpEnd> {

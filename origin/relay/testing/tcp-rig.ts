@@ -2,7 +2,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { parseAddress } from '../../../protocol/address.ts';
 import type { TrunkAddress } from '../../../protocol/footprint.ts';
-import { Counters, sumCounters, type RelayCounters } from '../counters.ts';
+import { Counters, type RelayCounters } from '../counters.ts';
 import type { RelayIo } from '../io.ts';
 import type { PacketBatch } from '../packet-batch.ts';
 import { tcpIo } from '../tcp-io.ts';
@@ -10,6 +10,7 @@ import type { TcpLimits } from '../tcp-limits.ts';
 import { check, success, transactionId } from './packets.ts';
 import { ANY_PORT, eventually, ufragFor } from './rig.ts';
 import { TcpEnd } from './tcp-end.ts';
+import { totals } from './totals.ts';
 
 export interface Received {
   readonly bytes: Buffer;
@@ -44,8 +45,7 @@ export async function openTcp(
   onTestFinished(() => io.close());
   const received: Received[] = [];
   io.start((batch) => received.push(...copyOf(batch)));
-  const none = { tentative: 0, proven: 0, expired: 0, evicted: 0, opened: 0, restored: 0 };
-  return { io, received, totals: () => sumCounters([counters], none) };
+  return { io, received, totals: () => totals(counters) };
 }
 
 /** A packet as it should be received. */

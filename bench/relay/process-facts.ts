@@ -1,7 +1,7 @@
-/** Processor time that a process has used, all its threads together. */
+/** What a process has used of the machine, all its threads together. */
 import { readFile, readdir } from 'node:fs/promises';
 
-/** In microseconds, to the nanosecond where the kernel keeps schedstat. */
+/** Processor time in microseconds, to the nanosecond where the kernel keeps schedstat. */
 export async function cpuTime(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
   const times = await Promise.all(
@@ -11,4 +11,9 @@ export async function cpuTime(pid: number): Promise<number> {
     }),
   );
   return times.reduce((sum, time) => sum + time, 0);
+}
+
+export async function residentBytes(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'latin1');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024;
 }
