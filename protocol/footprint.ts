@@ -85,23 +85,21 @@ export function steeringTable(
   footprint: Footprint,
   endpoints: Readonly<Record<string, RegionEndpoints>>,
 ): SteeringTable {
-  const clusters = regionsById(footprint).map(([name, region]) => {
+  const clusterOf = (name: string, region: Region): SteeringCluster => {
     const { signaling, relays } = endpointsOf(endpoints, name);
     return {
       cluster: region.id,
       region: name,
       state: region.state,
-      latitude: region.geo.latitude,
-      longitude: region.geo.longitude,
+      ...region.geo,
       countries: region.geo.countries ?? [],
       continents: region.geo.continents ?? [],
-      ...(region.geo.weight !== undefined && { weight: region.geo.weight }),
-      ...(region.geo.overrides && { overrides: region.geo.overrides }),
       failover: region.failover.map((other) => footprint[other]!.id),
       signaling,
       relays: [...relays],
     };
-  });
+  };
+  const clusters = regionsById(footprint).map(([name, region]) => clusterOf(name, region));
   return { version: 1, clusters };
 }
 

@@ -8,13 +8,28 @@ import { testTable } from './testing/steering-table.ts';
 const { clusters } = testTable();
 
 function roster(...ids: number[]): RosterEntry[] {
-  return ids.map((transceiver) => ({
-    transceiver,
-    sessions: 0,
-    capacity: 10,
-    draining: false,
-    seenAt: 0,
-  }));
+  return ids.map((transceiver) => entryOf(transceiver, 0));
+}
+
+function busy(sessions: number): RosterEntry[] {
+  return [entryOf(1, sessions)];
+}
+
+function entryOf(transceiver: number, sessions: number): RosterEntry {
+  return { transceiver, sessions, capacity: 10, draining: false, seenAt: 0 };
+}
+
+/** The cluster that is tried first. */
+async function firstOf(
+  rosters: Record<number, RosterEntry[]>,
+  peers = 3,
+  lots: readonly number[] = [0, 0],
+  suspects = new Suspects(),
+): Promise<number | undefined> {
+  const left = [...lots];
+  const read = async ({ cluster }: SteeringCluster) => rosters[cluster]!;
+  const choices = candidates({ clusters, peers }, read, suspects, () => left.shift()!);
+  return (await choices.next()).value?.cluster.cluster;
 }
 
 async function route(
@@ -74,19 +89,6 @@ describe('candidates', () => {
   });
 
   describe('among clusters that are about equally near', () => {
-    const busy = (sessions: number) => roster(1).map((entry) => ({ ...entry, sessions }));
-    const firstOf = async (
-      rosters: Record<number, RosterEntry[]>,
-      peers = 3,
-      lots: readonly number[] = [0, 0],
-      suspects = new Suspects(),
-    ) => {
-      const left = [...lots];
-      const read = async ({ cluster }: SteeringCluster) => rosters[cluster]!;
-      const choices = candidates({ clusters, peers }, read, suspects, () => left.shift()!);
-      return (await choices.next()).value?.cluster.cluster;
-    };
-
     it.each([
       [[busy(5), busy(4), busy(0)], [0, 0], 2],
       [[busy(4), busy(5), busy(0)], [0, 0], 1],

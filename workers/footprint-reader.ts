@@ -56,6 +56,7 @@ async function load(namespace: KVNamespace): Promise<SteeringIndex> {
     if (parsed?.text !== text) parsed = { text, index: parseSteering(text) };
     return parsed.index;
   } catch (error) {
+    if (parsed) throw error;
     return defaultIndex(bundled, error);
   }
 }
@@ -64,10 +65,10 @@ async function load(namespace: KVNamespace): Promise<SteeringIndex> {
  * The table that the Worker was deployed with, for a store that has none or cannot be read.
  *
  * @param text Of the table; empty when there is none.
- * @throws What went wrong with the store when there is no such table, or a good one is held already.
+ * @throws What went wrong with the store when there is no such table.
  */
 export function defaultIndex(text: string, error: unknown): SteeringIndex {
-  if (text.trim() === '' || parsed) throw error;
+  if (text.trim() === '') throw error;
   console.error({ message: 'steering by the bundled table', error: String(error) });
   return parseSteering(text);
 }

@@ -27,6 +27,10 @@ function ask(roster: DurableObjectStub<Roster>, authorization?: string): Promise
   return roster.fetch('https://edge.test/v1/roster', { headers });
 }
 
+function restart(roster: DurableObjectStub<Roster>): Promise<void> {
+  return evictDurableObject(roster, { webSockets: 'close' });
+}
+
 interface Link {
   readonly socket: WebSocket;
   readonly closed: Promise<CloseEvent>;
@@ -143,9 +147,6 @@ describe('Roster', () => {
   });
 
   describe('after a restart that cut all links', () => {
-    const restart = (roster: DurableObjectStub<Roster>) =>
-      evictDurableObject(roster, { webSockets: 'close' });
-
     it('believes that who was there is there, until it had time to come back', async () => {
       const own = newRoster();
       const { socket } = await join(own, 3);

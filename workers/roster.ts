@@ -92,7 +92,7 @@ export class Roster extends DurableObject<Env> {
     } else if (window.reports > MAX_REPORTS) {
       socket.close(POLICY_VIOLATION, `report every ${ROSTER_HEARTBEAT} ms`);
     } else {
-      const entry = { ...report, seenAt: now };
+      const entry = seen(report, now);
       const isDue = now - savedAt >= SAVE_EVERY || before?.draining !== report.draining;
       if (isDue) this.#storage.save(report, now);
       const saved = isDue ? now : savedAt;
@@ -130,7 +130,7 @@ export class Roster extends DurableObject<Env> {
     const missed = this.#startedAt > dead ? this.#before : [];
     const believed = missed
       .filter(({ transceiver }) => !back.has(transceiver) && !this.#left.has(transceiver))
-      .map((report) => ({ ...report, seenAt: this.#startedAt }));
+      .map((report) => seen(report, this.#startedAt));
     return [...reported, ...believed].toSorted((a, b) => a.transceiver - b.transceiver);
   }
 
@@ -147,6 +147,10 @@ function attachmentOf(socket: WebSocket): Attachment {
 
 function countReport({ since, reports }: ReportWindow, now: number): ReportWindow {
   return now - since < ROSTER_DEAD ? { since, reports: reports + 1 } : { since: now, reports: 1 };
+}
+
+function seen(report: TransceiverReport, seenAt: number): RosterEntry {
+  return { ...report, seenAt };
 }
 
 function readReport(message: string | ArrayBuffer): TransceiverReport | undefined {

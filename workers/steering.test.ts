@@ -191,7 +191,7 @@ describe('an override', () => {
     steer(
       steeringIndex({
         ...table,
-        clusters: table.clusters.map((it) => (it.cluster === 3 ? { ...it, state } : it)),
+        clusters: table.clusters.with(2, { ...table.clusters[2]!, state }),
       }),
       place,
     );

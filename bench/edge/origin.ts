@@ -1,7 +1,6 @@
 /** An origin that takes every call at once, so that nothing but the edge is measured. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 /** As long as a transceiver's answer. */
 const ANSWER = `v=0\r\n${'a=candidate:1 1 udp 2130706431 192.0.2.1 3478 typ host\r\n'.repeat(20)}`;
@@ -20,9 +19,10 @@ export async function startInstantOrigin(): Promise<InstantOrigin> {
   server.keepAliveTimeout = 60_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${address.port}`,
     close: async () => {
       server.closeAllConnections();
       server.close();

@@ -7,7 +7,7 @@ import { WebSocket } from 'ws';
 import { sign } from '../../protocol/signature.ts';
 import type { SteeringTable } from '../../protocol/footprint.ts';
 import { ROSTER_HEARTBEAT } from '../../protocol/roster.ts';
-import { cpuTime } from '../relay/cpu-time.ts';
+import { cpuTime } from '../relay/process-facts.ts';
 import type { BundleModule } from './bundle.ts';
 
 /** Calls under way at once. */
