@@ -4,7 +4,6 @@ import { parseSigningKey } from '../protocol/signature.ts';
 import { SIGNING_KEY, startLocalEdge, type LocalEdge } from './testing/local-edge.ts';
 import { startSignedOrigin, type Behavior, type SignedOrigin } from './testing/signed-origin.ts';
 import { testTable } from './testing/steering-table.ts';
-import { MAX_TRIES } from './tries.ts';
 
 const created: Behavior = () => ({
   status: 201,
@@ -56,41 +55,6 @@ const asked = (origin: SignedOrigin, op: 'create' | 'end') =>
   origin.requests.map(({ claims }) => claims).filter((claims) => claims.op === op);
 const callsOf = (origin: SignedOrigin, op: 'create' | 'end') =>
   asked(origin, op).map((claims) => claims.call);
-
-describe('a connection that breaks', () => {
-  it('is tried again once at the same transceiver, under another name, and leaves no session', async () => {
-    let cut = 0;
-    origins[1].behave(forCalls((request) => (cut++ === 0 ? 'cut' : created(request))));
-    const response = await call();
-    expect(response.status).toBe(201);
-    expect(response.headers.get('relay-path')).toContain('transceiver=21');
-    await response.text();
-    const [first, second, ...more] = callsOf(origins[1], 'create');
-    expect(more).toEqual([]);
-    expect(second).not.toBe(first);
-    await vi.waitFor(() => expect(callsOf(origins[1], 'end')).toEqual([first]));
-  });
-
-  it('is given up for the next cluster when it breaks again', async () => {
-    origins[1].behave(forCalls(() => 'cut'));
-    const response = await call();
-    expect(response.status).toBe(201);
-    expect(response.headers.get('relay-path')).toContain('cluster="us-east-1"');
-    await response.text();
-    const tried = callsOf(origins[1], 'create');
-    expect(tried).toHaveLength(2);
-    await vi.waitFor(() => expect(callsOf(origins[1], 'end').toSorted()).toEqual(tried.toSorted()));
-    expect(callsOf(origins[0], 'end')).toEqual([]);
-  });
-
-  it('counts among the tries', async () => {
-    for (const origin of origins) origin.behave(forCalls(() => 'cut'));
-    const response = await call();
-    expect(response.status).toBe(502);
-    await response.text();
-    expect(origins.flatMap((origin) => callsOf(origin, 'create'))).toHaveLength(MAX_TRIES);
-  });
-});
 
 describe('a try that was given up', () => {
   it('leaves no session behind, even one that is made late', async () => {

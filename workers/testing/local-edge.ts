@@ -47,29 +47,16 @@ export async function startLocalEdge(
   const putTenant = (name: string, tenant: object) => TENANTS.put(name, JSON.stringify(tenant));
   await putTenant('public', PUBLIC);
   if (steering !== undefined) await putSteering(steering);
-  const sockets: WebSocket[] = [];
-  const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
+  const joined: (() => void)[] = [];
   return {
     url: url.origin,
     fetch: harness.fetch,
     putSteering,
     putTenant,
     join: async (cluster, report) => {
-      const { transceiver } = report;
-      const token = await sign(key, cluster, { op: 'join', transceiver });
-      const address = `${url.origin.replace('http', 'ws')}/v1/roster/${cluster}`;
-      const headers = { authorization: `Bearer ${token}` };
-      const socket = new WebSocket(address, { headers });
-      sockets.push(socket);
-      await once(socket, 'open');
-      const text = JSON.stringify(report);
-      socket.send(text);
-      const heartbeat = setInterval(() => socket.send(text), ROSTER_HEARTBEAT);
-      socket.on('close', () => clearInterval(heartbeat));
-      // The answer to a ping that follows the report shows that the report has arrived.
-      socket.send('ping');
-      await once(socket, 'message');
-      return () => socket.terminate();
+      const leave = await joinRoster(url.origin, cluster, report);
+      joined.push(leave);
+      return leave;
     },
     logs: () =>
       harness
@@ -77,8 +64,31 @@ export async function startLocalEdge(
         .map(({ message }) => message)
         .join('\n'),
     close: async () => {
-      for (const socket of sockets) socket.terminate();
+      for (const leave of joined) leave();
       await harness.close();
     },
   };
+}
+
+/** Joins a roster of an edge with {@link SIGNING_KEY}, as {@link LocalEdge.join} does. */
+export async function joinRoster(
+  edge: string,
+  cluster: number,
+  report: TransceiverReport,
+): Promise<() => void> {
+  const { transceiver } = report;
+  const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
+  const token = await sign(key, cluster, { op: 'join', transceiver });
+  const address = `${edge.replace('http', 'ws')}/v1/roster/${cluster}`;
+  const headers = { authorization: `Bearer ${token}` };
+  const socket = new WebSocket(address, { headers });
+  await once(socket, 'open');
+  const text = JSON.stringify(report);
+  socket.send(text);
+  const heartbeat = setInterval(() => socket.send(text), ROSTER_HEARTBEAT);
+  socket.on('close', () => clearInterval(heartbeat));
+  // The answer to a ping that follows the report shows that the report has arrived.
+  socket.send('ping');
+  await once(socket, 'message');
+  return () => socket.terminate();
 }
