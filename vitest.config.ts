@@ -18,6 +18,7 @@ const SYSTEM_TIMEOUT = 120_000;
 const TEST_SECRETS = {
   ROUTING_KEYS: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
   SIGNING_KEY: Buffer.alloc(32, 'signing').toString('base64'),
+  CLIENT_SECRET_KEYS: `A:${Buffer.alloc(32, 'secrets').toString('base64')}`,
 };
 
 export default defineConfig({

@@ -1,10 +1,11 @@
 /**
- * `npm run bench -- relay|transceiver`: measures, prints each bar beside what was reached, keeps a whole
+ * `npm run bench -- relay|transceiver|edge`: measures, prints each bar beside what was reached, keeps a whole
  * run's figures under bench/results, and ends with 1 when a bar is missed.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchEdge } from './edge/bench.ts';
 import { machineFacts } from './machine.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
@@ -16,7 +17,8 @@ const TABLES = [1_000, 1_000_000];
 
 const USAGE =
   'Usage: npm run bench -- relay [--rounds N] [--seconds S] [--only TEXT]\n' +
-  '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]';
+  '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]\n' +
+  '       npm run bench -- edge [--rounds N]';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -32,6 +34,7 @@ const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
 const commands = new Map([
   ['relay', runRelay],
   ['transceiver', runTransceiver],
+  ['edge', runEdge],
 ]);
 const command = commands.get(positionals.join(' '));
 
@@ -69,6 +72,13 @@ async function runTransceiver(): Promise<boolean> {
     : await benchTransceiver({ rounds, seconds, log: console.log });
   for (const bar of bars) console.log(barLine(bar));
   await keep(browsers ? 'transceiver-loss' : 'transceiver', { figures, bars });
+  return bars.every(({ met }) => met);
+}
+
+async function runEdge(): Promise<boolean> {
+  const { figures, bars } = await benchEdge({ rounds, log: console.log });
+  for (const bar of bars) console.log(barLine(bar));
+  await keep('edge', { figures, bars });
   return bars.every(({ met }) => met);
 }
 

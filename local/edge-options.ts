@@ -9,8 +9,10 @@ export interface EdgeOptions {
   readonly configPath: string;
   /** TCP port on loopback. */
   readonly port: number;
-  readonly secrets: Readonly<Record<'ROUTING_KEYS' | 'SIGNING_KEY', string>>;
+  readonly secrets: Readonly<Record<'ROUTING_KEYS' | 'SIGNING_KEY' | 'CLIENT_SECRET_KEYS', string>>;
   readonly steering: SteeringTable;
+  /** Configurations by name, as workers/tenants.ts reads them. */
+  readonly tenants: Readonly<Record<string, object>>;
 }
 
 /** The environment of a quiet, offline edge; wrangler would also miss the secrets in files of its own. */

@@ -20,6 +20,7 @@ const CONFIG_PATH = fileURLToPath(new URL('../wrangler.toml', import.meta.url));
 const SECRETS = {
   ROUTING_KEYS: `L:${Buffer.alloc(16, 1).toString('base64')}`,
   SIGNING_KEY: Buffer.alloc(32, 2).toString('base64'),
+  CLIENT_SECRET_KEYS: `L:${Buffer.alloc(32, 3).toString('base64')}`,
 };
 
 const STEERING: EdgeOptions['steering'] = { version: 1, clusters: [] };
@@ -28,7 +29,7 @@ async function startEdge(port: number, configPath = CONFIG_PATH) {
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',
     module: new URL('edge-process.ts', import.meta.url),
-    env: edgeEnvironment({ configPath, port, secrets: SECRETS, steering: STEERING }),
+    env: edgeEnvironment({ configPath, port, secrets: SECRETS, steering: STEERING, tenants: {} }),
   });
   onTestFinished(() => child.close());
   return { child, url: ready };

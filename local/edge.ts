@@ -4,8 +4,9 @@ import type { SteeringTable } from '../protocol/footprint.ts';
 import type { EdgeOptions } from './edge-options.ts';
 import { LOOPBACK } from './ports.ts';
 
-/** Binding of the namespace and key in it of the edge's table. */
+/** Bindings of the namespaces, and the key of the edge's table. */
 const FOOTPRINT_BINDING = 'FOOTPRINT';
+const TENANTS_BINDING = 'TENANTS';
 const STEERING_KEY = 'steering';
 
 /** Needs no table, so it can be asked before there is one. The host does not matter. */
@@ -47,6 +48,7 @@ export async function startEdge(
     bindings: {
       ROUTING_KEYS: { type: 'secret_text', value: options.secrets.ROUTING_KEYS },
       SIGNING_KEY: { type: 'secret_text', value: options.secrets.SIGNING_KEY },
+      CLIENT_SECRET_KEYS: { type: 'secret_text', value: options.secrets.CLIENT_SECRET_KEYS },
     },
     dev: {
       server: { hostname: LOOPBACK, port: options.port },
@@ -60,12 +62,20 @@ export async function startEdge(
     },
   });
   const worker = await Promise.race([starting, fault]);
-  const steer = async (table: SteeringTable) => {
+  const write = async (binding: string, key: string, value: object) => {
     const { mf: miniflare } = environment.runtimes[0]!;
-    const footprint = await miniflare!.getKVNamespace(FOOTPRINT_BINDING, worker.config.name);
-    await footprint.put(STEERING_KEY, JSON.stringify(table));
+    const namespace = await miniflare!.getKVNamespace(binding, worker.config.name);
+    await namespace.put(key, JSON.stringify(value));
   };
-  await Promise.race([answers(worker).then(() => steer(options.steering)), fault]);
+  const steer = (table: SteeringTable) => write(FOOTPRINT_BINDING, STEERING_KEY, table);
+  const fill = async () => {
+    await answers(worker);
+    await steer(options.steering);
+    for (const [name, tenant] of Object.entries(options.tenants)) {
+      await write(TENANTS_BINDING, name, tenant);
+    }
+  };
+  await Promise.race([fill(), fault]);
   return { url: `http://${LOOPBACK}:${options.port}`, steer, close: () => worker.dispose() };
 }
 

@@ -43,6 +43,8 @@ export interface Plan {
   readonly routingKeys: string;
   /** Base64 text of `protocol/signature.ts`, fresh for this run. */
   readonly signingKey: string;
+  /** Text of `workers/client-secrets.ts`, fresh for this run. */
+  readonly clientSecretKeys: string;
   readonly steering: SteeringTable;
   /** In the order of region ids. */
   readonly regions: readonly RegionConfigInput[];
@@ -72,6 +74,7 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
     edgePort: ports.edge!,
     routingKeys,
     signingKey,
+    clientSecretKeys: `L:${randomBytes(32).toString('base64')}`,
     steering: steeringTable(footprint, Object.fromEntries(endpoints)),
     regions: names.map((name) => ({
       region: name,

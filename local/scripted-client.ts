@@ -1,6 +1,7 @@
 /** The client of a scripted call: libwebrtc itself, which says a tone and listens for it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCandidates, readRelayPath, readServerTiming } from './answer.ts';
+import { fragmentOf, withFragment } from './ice-restart.ts';
 import { placeHeaders, type Place } from './place.ts';
 import { peak, ToneListener } from './tone.ts';
 import { TonePlayer } from './tone-player.ts';
@@ -84,6 +85,7 @@ export class ScriptedClient {
   #listener: ToneListener;
   #sink: AudioSink | undefined;
   #location: string | undefined;
+  #answer = '';
   #start = 0;
 
   constructor(options: ScriptedClientOptions) {
@@ -135,6 +137,13 @@ export class ScriptedClient {
     await this.#until('the tone to come back', () => this.toneShare >= TONE_HEARD);
   }
 
+  /** Names the candidate that media goes to: another after each ICE restart, be it at the same address. */
+  async usedCandidate(): Promise<unknown> {
+    const stats = await this.#peer.getStats();
+    const transport = [...stats.values()].find(({ type }) => type === 'transport');
+    return stats.get(String(transport?.selectedCandidatePairId))?.remoteCandidateId;
+  }
+
   /** RTP packets received so far. */
   async packetsReceived(): Promise<number> {
     const stats = await this.#peer.getStats();
@@ -150,7 +159,7 @@ export class ScriptedClient {
     this.#start = performance.now();
     const { sdp, headers } = await this.#signal(offer.sdp);
     this.#mark('signaling');
-    await this.#peer.setRemoteDescription({ type: 'answer', sdp });
+    await this.#takeAnswer(sdp);
     await this.#until('ICE to connect', () => this.#marks.has('ice'));
     await this.#until('DTLS to connect', () => this.#marks.has('dtls'));
     await this.#until('the data channel to open', () => this.#marks.has('dataChannel'));
@@ -166,6 +175,32 @@ export class ScriptedClient {
       candidates: readCandidates(sdp),
       location: this.#location!,
     };
+  }
+
+  /**
+   * Restarts ICE under the call, as a client does whose network has changed.
+   *
+   * @returns The candidates the call has now, as `ADDRESS:PORT/TRANSPORT`.
+   * @throws ScriptedCallError when the edge does not take it.
+   */
+  async restartIce(): Promise<string[]> {
+    const offer = await this.#peer.createOffer({ iceRestart: true });
+    await this.#peer.setLocalDescription(offer);
+    const response = await this.#fetch(new URL(this.#location ?? '', this.#options.edge), {
+      method: 'PATCH',
+      headers: {
+        'content-type': 'application/trickle-ice-sdpfrag',
+        'if-match': '*',
+        ...placeHeaders(this.#options.place),
+      },
+      body: fragmentOf(offer.sdp),
+    });
+    const fragment = await response.text();
+    if (response.status !== 200) {
+      throw new ScriptedCallError(`Restarting ICE gave ${response.status}: ${fragment}`);
+    }
+    await this.#takeAnswer(withFragment(this.#answer, fragment));
+    return readCandidates(fragment);
   }
 
   /** @throws ScriptedCallError when the edge does not end the call. */
@@ -188,6 +223,11 @@ export class ScriptedClient {
     this.#microphone.stop();
     this.#channel.close();
     this.#peer.close();
+  }
+
+  async #takeAnswer(sdp: string): Promise<void> {
+    this.#answer = sdp;
+    await this.#peer.setRemoteDescription({ type: 'answer', sdp });
   }
 
   async #signal(offer: string): Promise<{ sdp: string; headers: Headers }> {

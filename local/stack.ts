@@ -8,6 +8,7 @@ import type { EdgeService } from './edge-process.ts';
 import { planStack, type Plan, type PlanOptions } from './plan.ts';
 import { LocalRegion, type RegionHandle } from './region-handle.ts';
 import { openScratch, type Scratch } from './scratch.ts';
+import { LOCAL_TENANTS } from './tenants.ts';
 import { edgeLost, regionLost } from './trouble.ts';
 
 export type { RegionHandle } from './region-handle.ts';
@@ -169,8 +170,13 @@ async function startEdge(plan: Plan, scratch: Scratch, signal: AbortSignal) {
   const options = edgeEnvironment({
     configPath: `${ROOT}wrangler.toml`,
     port: plan.edgePort,
-    secrets: { ROUTING_KEYS: plan.routingKeys, SIGNING_KEY: plan.signingKey },
+    secrets: {
+      ROUTING_KEYS: plan.routingKeys,
+      SIGNING_KEY: plan.signingKey,
+      CLIENT_SECRET_KEYS: plan.clientSecretKeys,
+    },
     steering: plan.steering,
+    tenants: LOCAL_TENANTS,
   });
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
-import { parseSigningKey, SignatureVerifier } from '../protocol/signature.ts';
+import { parseSigningKeys, SignatureVerifier } from '../protocol/signature.ts';
 import { openBackend } from './backend/backends.ts';
 import { MemoryDirectory } from './directory.ts';
 import { serveHttp } from './http-server.ts';
@@ -71,7 +71,7 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   opened.defer(() => relay.close());
 
   const app = signalingApp({
-    verifier: new SignatureVerifier(parseSigningKey(config.signingKey), config.cluster),
+    verifier: new SignatureVerifier(parseSigningKeys(config.signingKey), config.cluster),
     transceivers,
     log: log.child({ tier: 'signaling', cluster: config.cluster }),
   });
@@ -143,7 +143,7 @@ function joinRoster(config: RegionConfig, transceiver: Transceiver, log: Logger)
   return startRosterLink({
     edge,
     cluster,
-    signingKey: parseSigningKey(config.signingKey),
+    signingKey: parseSigningKeys(config.signingKey)[0],
     transceiver: transceiver.id,
     report: () => transceiver.report(),
     log: log.child({ tier: 'roster-link', cluster, transceiver: transceiver.id }),

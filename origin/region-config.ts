@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { BaseUrlSchema } from '../protocol/base-url.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
-import { parseSigningKey } from '../protocol/signature.ts';
+import { parseSigningKeys } from '../protocol/signature.ts';
 import { BackendChoice } from './backend/backends.ts';
 import {
   Address,
@@ -34,8 +34,8 @@ export const RegionConfigSchema = v.strictObject({
   routes: Routes,
   /** Text of `protocol/routing-keys.ts`. */
   routingKeys: secret(parseRoutingKeys),
-  /** Base64 text of `protocol/signature.ts`. */
-  signingKey: secret(parseSigningKey),
+  /** Text of `protocol/signature.ts`, one key or two. */
+  signingKey: secret(parseSigningKeys),
   /** URL of the region's own Redis, where the relay keeps its flows; else they are in memory alone. */
   redis: v.optional(secret(requireRedisUrl)),
   /** Where signed requests come in. */

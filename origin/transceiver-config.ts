@@ -6,7 +6,7 @@ import * as v from 'valibot';
 import { BaseUrlSchema } from '../protocol/base-url.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
-import { parseSigningKey } from '../protocol/signature.ts';
+import { parseSigningKeys } from '../protocol/signature.ts';
 import { BackendChoice } from './backend/backends.ts';
 import {
   Address,
@@ -49,8 +49,8 @@ export const TransceiverConfigSchema = v.strictObject({
   capacity: Capacity,
   /** Text of `protocol/routing-keys.ts`, with which relays are told where this is. */
   routingKeys: secret(parseRoutingKeys),
-  /** Base64 text of `protocol/signature.ts`. */
-  signingKey: secret(parseSigningKey),
+  /** Text of `protocol/signature.ts`, one key or two. */
+  signingKey: secret(parseSigningKeys),
   /** Where signed requests come in, from the edge and from the cluster's other transceivers. */
   signaling: Address,
   /** Base URL of the edge, whose roster it joins. */

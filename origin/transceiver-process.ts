@@ -9,7 +9,7 @@ import process from 'node:process';
 import { pino } from 'pino';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
-import { SignatureVerifier, parseSigningKey } from '../protocol/signature.ts';
+import { SignatureVerifier, parseSigningKeys } from '../protocol/signature.ts';
 import { announceTransceiver } from './announcement.ts';
 import { openBackend } from './backend/backends.ts';
 import { ConfigError } from './config.ts';
@@ -90,7 +90,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
   const link = startRosterLink({
     edge: config.edge,
     cluster: config.cluster,
-    signingKey: parseSigningKey(config.signingKey),
+    signingKey: parseSigningKeys(config.signingKey)[0],
     transceiver: id,
     report: () => started.report(),
     log,
@@ -115,7 +115,7 @@ function serveSignaling(
 ) {
   const { cluster, signingKey, routingKeys, signaling } = config;
   const app = signalingApp({
-    verifier: new SignatureVerifier(parseSigningKey(signingKey), cluster),
+    verifier: new SignatureVerifier(parseSigningKeys(signingKey), cluster),
     transceivers: new Map([[transceiver.id, transceiver]]),
     owners: redis && new RedisOwners(redis, cluster, parseRoutingKeys(routingKeys)),
     log,

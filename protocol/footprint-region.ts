@@ -26,6 +26,11 @@ export const CountrySchema = v.pipe(
   v.string(),
   v.regex(/^[A-Z]{2}$/, 'give a country by its two capital letters, as DE'),
 );
+/** IATA code of a Cloudflare colo. */
+export const ColoSchema = v.pipe(
+  v.string(),
+  v.regex(/^[A-Z]{3}$/, 'give a colo by its three capital letters, as FRA'),
+);
 export const ContinentSchema = v.picklist(['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA']);
 
 /** One region file. */
@@ -65,6 +70,25 @@ export const RegionSchema = v.strictObject({
         v.array(ContinentSchema),
         v.description(
           'Continents served from here, and nowhere else, when nothing more exact is known.',
+        ),
+      ),
+    ),
+    weight: v.optional(
+      v.pipe(
+        v.number(),
+        v.minValue(0.1),
+        v.maxValue(10),
+        v.description('Distances to here are divided by it; 1 when missing.'),
+      ),
+    ),
+    overrides: v.optional(
+      v.pipe(
+        v.strictObject({
+          countries: v.optional(v.array(CountrySchema)),
+          colos: v.optional(v.array(ColoSchema)),
+        }),
+        v.description(
+          'Countries and Cloudflare colos whose clients come here however near others are.',
         ),
       ),
     ),

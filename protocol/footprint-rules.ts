@@ -5,6 +5,7 @@
 import ipaddr from 'ipaddr.js';
 import * as v from 'valibot';
 import {
+  ColoSchema,
   ContinentSchema,
   CountSchema,
   CountrySchema,
@@ -28,6 +29,8 @@ interface GoodFields extends Readonly<Record<(typeof POOLS)[number], Pool>> {
   readonly azs: readonly string[];
   readonly countries: readonly string[];
   readonly continents: readonly string[];
+  readonly overriddenCountries: readonly string[];
+  readonly overriddenColos: readonly string[];
   readonly failover: readonly string[];
 }
 
@@ -55,12 +58,15 @@ function goodFields(file: unknown): GoodFields {
   const { entries } = RegionSchema;
   const fields = fieldsOf(file);
   const geo = fieldsOf(fields.geo);
+  const overrides = fieldsOf(geo.overrides);
   return {
     id: good(entries.id, fields.id),
     cidr: good(entries.cidr, fields.cidr),
     azs: goodItems(ZoneNameSchema, fields.azs),
     countries: goodItems(CountrySchema, geo.countries),
     continents: goodItems(ContinentSchema, geo.continents),
+    overriddenCountries: goodItems(CountrySchema, overrides.countries),
+    overriddenColos: goodItems(ColoSchema, overrides.colos),
     failover: goodItems(RegionNameSchema, fields.failover),
     relay: poolOf(fields.relay),
     transceiver: poolOf(fields.transceiver),
@@ -73,7 +79,7 @@ function poolOf(value: unknown): Pool {
 }
 
 function ownFaults(name: string, fields: GoodFields): string[] {
-  const { cidr, azs, countries, continents } = fields;
+  const { cidr, azs, countries, continents, overriddenCountries, overriddenColos } = fields;
   const isNetwork = cidr === undefined || ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr);
   return [
     ...(isNetwork ? [] : [`cidr ${cidr} is not an IPv4 network`]),
@@ -83,6 +89,8 @@ function ownFaults(name: string, fields: GoodFields): string[] {
       .map((zone) => `${zone} is not a zone of ${name}`),
     ...repeated('geo.countries', countries),
     ...repeated('geo.continents', continents),
+    ...repeated('geo.overrides.countries', overriddenCountries),
+    ...repeated('geo.overrides.colos', overriddenColos),
     ...POOLS.filter((pool) => (fields[pool].min ?? 0) > (fields[pool].max ?? Infinity)).map(
       (pool) => `${pool}.min exceeds ${pool}.max`,
     ),
@@ -116,12 +124,15 @@ function sharedFaults(regions: readonly (readonly [string, GoodFields])[]): stri
     .map(([claim, by]) => `${list.format(by)} ${by.length === 2 ? 'both' : 'all'} have ${claim}`);
 }
 
-function claimsOf({ id, cidr, countries, continents }: GoodFields): Set<string> {
+function claimsOf(fields: GoodFields): Set<string> {
+  const { id, cidr, countries, continents, overriddenCountries, overriddenColos } = fields;
   return new Set([
     ...(id === undefined ? [] : [`id ${id}`]),
     ...(cidr === undefined ? [] : [`cidr ${cidr}`]),
     ...countries.map((country) => `country ${country}`),
     ...continents.map((continent) => `continent ${continent}`),
+    ...overriddenCountries.map((country) => `an override of country ${country}`),
+    ...overriddenColos.map((colo) => `an override of colo ${colo}`),
   ]);
 }
 

@@ -65,7 +65,7 @@ const SteeringClusterSchema = v.strictObject({
   cluster: RegionSchema.entries.id,
   region: RegionNameSchema,
   state: RegionSchema.entries.state,
-  ...v.required(RegionSchema.entries.geo).entries,
+  ...v.required(RegionSchema.entries.geo, ['countries', 'continents']).entries,
   /** Cluster ids in the order they take over. */
   failover: v.array(v.number()),
   signaling: BaseUrlSchema,
@@ -85,21 +85,21 @@ export function steeringTable(
   footprint: Footprint,
   endpoints: Readonly<Record<string, RegionEndpoints>>,
 ): SteeringTable {
-  const clusters = regionsById(footprint).map(([name, region]) => {
+  const clusterOf = (name: string, region: Region): SteeringCluster => {
     const { signaling, relays } = endpointsOf(endpoints, name);
     return {
       cluster: region.id,
       region: name,
       state: region.state,
-      latitude: region.geo.latitude,
-      longitude: region.geo.longitude,
+      ...region.geo,
       countries: region.geo.countries ?? [],
       continents: region.geo.continents ?? [],
       failover: region.failover.map((other) => footprint[other]!.id),
       signaling,
       relays: [...relays],
     };
-  });
+  };
+  const clusters = regionsById(footprint).map(([name, region]) => clusterOf(name, region));
   return { version: 1, clusters };
 }
 

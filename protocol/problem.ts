@@ -4,10 +4,12 @@ export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /** The stable names of what can go wrong, with the status each one carries. */
 const PROBLEMS = {
+  'malformed-request': [400, 'The request cannot be read'],
   'malformed-offer': [400, 'The SDP offer cannot be read'],
   'unacceptable-offer': [400, 'The SDP offer asks for what this service does not do'],
   'malformed-fragment': [400, 'The ICE fragment cannot be read'],
-  unauthorized: [401, 'The request is not signed as it must be'],
+  unauthorized: [401, 'The request does not show who it is from'],
+  forbidden: [403, 'Those who ask may not do that'],
   'not-found': [404, 'There is nothing at this address'],
   'call-not-found': [404, 'There is no such call'],
   'method-not-allowed': [405, 'This address does not take that method'],
@@ -18,6 +20,7 @@ const PROBLEMS = {
   'unsupported-media-type': [415, 'The body is of a media type that this address does not take'],
   'upgrade-required': [426, 'This address takes WebSocket upgrades only'],
   'precondition-required': [428, 'The request must say which ICE it is about'],
+  'too-many-calls': [429, 'The tenant starts calls too often, or has too many'],
   internal: [500, 'Something went wrong on our side'],
   'bad-gateway': [502, 'The cluster gave an answer that makes no sense'],
   'no-capacity': [503, 'No cluster can take a call now'],

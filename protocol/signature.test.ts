@@ -5,6 +5,7 @@ import {
   CLOCK_TOLERANCE,
   ForwardSchema,
   parseSigningKey,
+  parseSigningKeys,
   RosterJoinSchema,
   sign,
   SignatureError,
@@ -220,6 +221,45 @@ describe('clocks', () => {
     const token = await sign(KEY, CLUSTER, END);
     vi.setSystemTime(NOW + seconds * SECOND);
     await expect(verify(token)).rejects.toThrow('claim timestamp check failed');
+  });
+});
+
+const textOf = (...keys: Uint8Array[]) =>
+  keys.map((key) => Buffer.from(key).toString('base64')).join(', ');
+
+describe('two signing keys', () => {
+  const OLD = new Uint8Array(32).fill(1);
+  const NEW = new Uint8Array(32).fill(2);
+  test('are both good while one takes over from the other, in each order of who learns of it', async () => {
+    const steps = [textOf(OLD), textOf(OLD, NEW), textOf(NEW, OLD), textOf(NEW)].map(
+      parseSigningKeys,
+    );
+    for (const [i, signers] of steps.entries()) {
+      // Edge and origins are at the same step, or one is a step behind.
+      for (const keys of steps.slice(Math.max(0, i - 1), i + 2)) {
+        const both = new SignatureVerifier(keys, CLUSTER);
+        const token = await sign(signers[0], CLUSTER, END);
+        expect(await both.verify(token, ForwardSchema)).toEqual(END);
+        await expect(both.verify(token, ForwardSchema)).rejects.toThrow('was used before');
+      }
+    }
+  });
+
+  test('do not make a third one good, nor a token that is too old', async () => {
+    const both = new SignatureVerifier([NEW, OLD], CLUSTER);
+    const other = await sign(KEY, CLUSTER, END);
+    await expect(both.verify(other, ForwardSchema)).rejects.toThrow('verification failed');
+    const old = await sign(OLD, CLUSTER, END);
+    vi.setSystemTime(NOW + 60_000);
+    await expect(both.verify(old, ForwardSchema)).rejects.toThrow('timestamp check failed');
+  });
+
+  test('are at most two, and each is one', () => {
+    expect(parseSigningKeys(textOf(NEW, OLD))).toEqual([NEW, OLD]);
+    expect(() => parseSigningKeys(textOf(NEW, OLD, NEW))).toThrow('at most two');
+    for (const bad of ['', `${textOf(NEW)},`, `,${textOf(NEW)}`, `${textOf(NEW)},short`]) {
+      expect(() => parseSigningKeys(bad)).toThrow('make one with');
+    }
   });
 });
 

@@ -3,7 +3,7 @@
  * to the cluster they are for. A token that carries a request is also bound to its body and good once.
  */
 import { createHash } from 'node:crypto';
-import { SignJWT, jwtVerify } from 'jose';
+import { SignJWT, errors, jwtVerify } from 'jose';
 import * as v from 'valibot';
 
 /** Seconds a token lives; clocks may differ by {@link CLOCK_TOLERANCE} seconds. */
@@ -19,7 +19,7 @@ const ALGORITHM = 'HS256';
  * Seconds a token is remembered after its use, whatever it says of its own end: from the earliest
  * moment it is good, a tolerance before it was issued, to the second in which it is too old.
  */
-const REMEMBERED = TOKEN_LIFETIME + 3 * CLOCK_TOLERANCE + 1;
+export const TOKEN_REMEMBERED = TOKEN_LIFETIME + 3 * CLOCK_TOLERANCE + 1;
 
 /** Most relays of a region; an answer names those of two at most. */
 export const MAX_REGION_RELAYS = 8;
@@ -91,6 +91,9 @@ export type Forward = v.InferOutput<typeof ForwardSchema>;
 export const RosterJoinSchema = v.strictObject({ op: v.literal('join'), transceiver: Uint16 });
 export type RosterJoin = v.InferOutput<typeof RosterJoinSchema>;
 
+/** The first one signs. */
+export type SigningKeys = readonly [Uint8Array, ...Uint8Array[]];
+
 /** A token that is not good; the message says why and is safe to show to the peer. */
 export class SignatureError extends Error {
   override readonly name = 'SignatureError';
@@ -104,6 +107,18 @@ export function parseSigningKey(text: string): Uint8Array {
     throw new Error('A signing key is 32 bytes in base64; make one with: openssl rand -base64 32');
   }
   return key;
+}
+
+/**
+ * Reads `BASE64` or `BASE64,BASE64`. The first key signs, both verify: a new key goes to all as the second
+ * one, then to the first place, and the old one goes once no token of it lives.
+ *
+ * @throws Error that says what is wrong, and never shows a key.
+ */
+export function parseSigningKeys(text: string): SigningKeys {
+  const [first, second, ...more] = text.split(',').map(parseSigningKey);
+  if (more.length > 0) throw new Error('Give at most two signing keys, the one in use first.');
+  return second === undefined ? [first!] : [first!, second];
 }
 
 /**
@@ -134,12 +149,12 @@ export interface CheckedToken<C> {
 
 /** Verifies tokens for one cluster and remembers each while it is good, so that none works twice. */
 export class SignatureVerifier {
-  readonly #key: Uint8Array;
+  readonly #keys: SigningKeys;
   readonly #cluster: number;
   readonly #used = new Map<string, number>();
 
-  constructor(key: Uint8Array, cluster: number) {
-    this.#key = key;
+  constructor(keys: SigningKeys | Uint8Array, cluster: number) {
+    this.#keys = keys instanceof Uint8Array ? [keys] : keys;
     this.#cluster = cluster;
   }
 
@@ -180,22 +195,27 @@ export class SignatureVerifier {
       this.#used.delete(id);
     }
     this.#requireUnused(jti);
-    this.#used.set(jti, now + REMEMBERED);
+    this.#used.set(jti, now + TOKEN_REMEMBERED);
     return claims;
   }
 
   async #payload(token: string) {
-    try {
-      const { payload } = await jwtVerify(token, this.#key, {
-        algorithms: [ALGORITHM],
-        audience: audienceOf(this.#cluster),
-        clockTolerance: CLOCK_TOLERANCE,
-        maxTokenAge: TOKEN_LIFETIME + CLOCK_TOLERANCE,
-      });
-      return payload;
-    } catch (error) {
-      throw new SignatureError(error instanceof Error ? error.message : 'not a token');
+    let failure: unknown;
+    for (const key of this.#keys) {
+      try {
+        const { payload } = await jwtVerify(token, key, {
+          algorithms: [ALGORITHM],
+          audience: audienceOf(this.#cluster),
+          clockTolerance: CLOCK_TOLERANCE,
+          maxTokenAge: TOKEN_LIFETIME + CLOCK_TOLERANCE,
+        });
+        return payload;
+      } catch (error) {
+        failure = error;
+        if (!(error instanceof errors.JWSSignatureVerificationFailed)) break;
+      }
     }
+    throw new SignatureError(failure instanceof Error ? failure.message : 'not a token');
   }
 
   #requireUnused(jti: string): void {

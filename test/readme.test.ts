@@ -1,12 +1,16 @@
 /** Every command of README.md does what it says there. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import * as v from 'valibot';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
 import { startStack } from '../local/stack.ts';
+import { DEMO_API_KEY } from '../local/tenants.ts';
+import { OFFER, postOffer } from './support/offers.ts';
 import { descendants, isAlive } from './support/processes.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -39,9 +43,12 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   'npm test': async () => expectScript('test'),
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
+  'npm run simulate': proveSimulate,
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
+  [`curl -X POST -H "Authorization: Bearer ${DEMO_API_KEY}" http://localhost:8787/v1/realtime/client_secrets`]:
+    proveSecret,
 };
 
 const commands = [...readme.matchAll(/^```sh\n(.*?)^```/gms)]
@@ -67,6 +74,17 @@ function expectScript(name: string): void {
     if (tool === 'npm' && run === 'run') expectScript(inner!);
     else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
   }
+}
+
+/** One line for the footprint as it is, and one without each region. */
+async function proveSimulate(): Promise<void> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'simulate'], {
+    cwd: ROOT,
+  });
+  const lines = stdout.trimEnd().split('\n').slice(1);
+  const regions = ['us-east-1', 'eu-central-1', 'ap-northeast-1'];
+  const starts = ['as it is', ...regions.map((region) => `without ${region}`)];
+  expect(lines).toEqual(starts.map((start) => expect.stringContaining(start)));
 }
 
 /** Ready, serving the page, and after Ctrl-C all of it gone. */
@@ -121,6 +139,22 @@ async function proveWhere(): Promise<void> {
   expect(response.status).toBe(200);
   const text = await response.text();
   expect([...running.regions.keys()].some((name) => text.includes(name))).toBe(true);
+}
+
+/** Gives a secret that the edge takes an offer with. */
+async function proveSecret(): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const running = await startStack();
+  stack.defer(() => running.close());
+  const { edge } = running;
+  const headers = { authorization: `Bearer ${DEMO_API_KEY}` };
+  const minted = await fetch(`${edge}/v1/realtime/client_secrets`, { method: 'POST', headers });
+  expect(minted.status).toBe(200);
+  const { value } = v.parse(v.object({ value: v.string() }), await minted.json());
+  const answer = await postOffer(edge, OFFER, { authorization: `Bearer ${value}` });
+  expect(answer.status).toBe(201);
+  const unknown = await postOffer(edge, OFFER, { authorization: `Bearer ${value}x` });
+  expect(unknown.status).toBe(401);
 }
 
 function npmStart(args: readonly string[]) {

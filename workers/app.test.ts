@@ -33,6 +33,7 @@ async function join(cluster: number, transceiver: number): Promise<void> {
 }
 
 beforeAll(async () => {
+  await env.TENANTS.put('public', JSON.stringify({ keys: [], callsPerMinute: 6000 }));
   await env.FOOTPRINT.put('steering', JSON.stringify(testTable()));
   for (const cluster of [1, 2]) await join(cluster, 4);
 });
@@ -193,7 +194,7 @@ describe('every route', () => {
   it.each([
     ['PUT', '/v1/calls', ['POST', 'GET', 'HEAD']],
     ['PATCH', '/v1/calls', ['POST', 'GET', 'HEAD']],
-    ['POST', '/v1/calls/abc', ['DELETE', 'GET', 'HEAD']],
+    ['POST', '/v1/calls/abc', ['PATCH', 'DELETE', 'GET', 'HEAD']],
     ['POST', '/v1/where', ['GET', 'HEAD']],
     ['DELETE', '/healthz', ['GET', 'HEAD']],
   ])('refuses %s %s and says what it takes', async (method, path, allow) => {
@@ -232,7 +233,7 @@ describe('every route', () => {
       cluster: 2,
       transceiver: 4,
       call: newCall(),
-      tenant: '',
+      tenant: 'public',
     });
     for (const path of ['/v1/calls', `/v1/calls/${id}`]) {
       const response = await ask(path);

@@ -1,13 +1,32 @@
 /** The edge's routes. */
-import { Hono } from 'hono';
+import { Hono, type MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
-import { emptyCall, emptyCalls, endCall, limitOffer, requireSdp, startCall } from './calls.ts';
+import { admin } from './admin.ts';
+import { authenticate, authenticateHeld, limitStarts, requireApiKey } from './authenticate.ts';
+import {
+  emptyCall,
+  emptyCalls,
+  endCall,
+  limitFragment,
+  limitOffer,
+  patchCall,
+  requireFragment,
+  requireSdp,
+  startCall,
+} from './calls.ts';
 import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { FootprintUnavailable } from './footprint-reader.ts';
+import { FRAGMENT_CONTENT_TYPE } from './held-call.ts';
+import { startIngest } from './ingest.ts';
 import { joinRoster } from './join.ts';
+import { hangUp, limitCallForm, startRealtimeCall } from './openai/calls.ts';
+import { createClientSecret, limitSecretRequest } from './openai/client-secrets.ts';
+import { openAiErrors } from './openai/errors.ts';
+import { signal } from './signal/signal.ts';
+import { logRequests } from './request-log.ts';
 import { where } from './where.ts';
 
 /** Characters of the longest request id taken over from a client. */
@@ -18,22 +37,45 @@ const CORS_MAX_AGE = 86_400;
 
 const RETRY_AFTER = '5';
 
+/** What scripts of other origins may send; the last is that of OpenAI's own client. */
+const ALLOWED_HEADERS = [
+  'authorization',
+  'content-type',
+  'if-match',
+  'x-request-id',
+  'x-openai-agents-sdk',
+];
+
+/** What scripts of other origins may read of an answer. */
+const EXPOSED_HEADERS = [
+  'location',
+  'etag',
+  'link',
+  'accept-post',
+  'accept-patch',
+  'retry-after',
+  'server-timing',
+  'relay-path',
+  'x-request-id',
+];
+
 export const app = new Hono<EdgeEnv>();
 
 app.use(requestId({ limitLength: MAX_REQUEST_ID }));
-app.use('/v1/calls', async (context, next) => {
-  if (context.req.method === 'OPTIONS') context.header('accept-post', 'application/sdp');
-  await next();
-});
+app.use(logRequests);
+app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
+app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
+app.use('/v1/calls/:id', onOptions({ 'accept-patch': FRAGMENT_CONTENT_TYPE }));
 app.use(
   cors({
     origin: '*',
-    allowMethods: ['GET', 'POST', 'DELETE', 'OPTIONS'],
-    allowHeaders: ['authorization', 'content-type', 'if-match', 'x-request-id'],
-    exposeHeaders: ['location', 'etag', 'link', 'server-timing', 'relay-path', 'x-request-id'],
+    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
+    allowHeaders: [...ALLOWED_HEADERS],
+    exposeHeaders: [...EXPOSED_HEADERS],
     maxAge: CORS_MAX_AGE,
   }),
 );
+app.use('/v1/realtime/*', openAiErrors);
 app.use(
   methodNotAllowed({
     app,
@@ -45,12 +87,31 @@ app.use(
   }),
 );
 
+app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], authenticate, limitStarts);
+app.on('GET', '/v1/signal', authenticate, limitStarts);
+app.use('/v1/calls/:id', authenticateHeld);
+app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
+
 app.post('/v1/calls', requireSdp, limitOffer, startCall);
 app.get('/v1/calls', emptyCalls);
+app.patch('/v1/calls/:id', requireFragment, limitFragment, patchCall);
 app.delete('/v1/calls/:id', endCall);
 app.get('/v1/calls/:id', emptyCall);
+app.post('/whip', requireSdp, limitOffer, startIngest);
+app.get('/whip', emptyCalls);
+app.post('/v1/realtime/calls', limitCallForm, startRealtimeCall);
+app.post('/v1/realtime/calls/:id/hangup', hangUp);
+app.post(
+  '/v1/realtime/client_secrets',
+  authenticate,
+  requireApiKey,
+  limitSecretRequest,
+  createClientSecret,
+);
+app.get('/v1/signal', signal);
 app.get('/v1/where', where);
 app.get('/v1/roster/:cluster', joinRoster);
+app.route('/admin', admin);
 app.get('/healthz', (context) => context.json({ status: 'ok' }));
 
 app.notFound((context) => {
@@ -58,6 +119,16 @@ app.notFound((context) => {
   return problemResponse('not-found', detail);
 });
 app.onError((error, context) => fault(error, context));
+
+/** What an address takes is told with what CORS allows of it. */
+function onOptions(headers: Readonly<Record<string, string>>): MiddlewareHandler<EdgeEnv> {
+  return async (context, next) => {
+    if (context.req.method === 'OPTIONS') {
+      for (const [name, value] of Object.entries(headers)) context.header(name, value);
+    }
+    await next();
+  };
+}
 
 /** What is wrong is told in the log; a client learns only what concerns it. */
 function fault(error: Error, context: EdgeContext): Response {

@@ -5,10 +5,11 @@ import { problem } from '../protocol/problem.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
 import { UfragCodec } from '../protocol/ufrag.ts';
-import { MAX_TRIES, SESSION_LIFETIME } from './calls.ts';
+import { SESSION_LIFETIME } from './place-call.ts';
 import { ROUTING_KEYS, SIGNING_KEY, startLocalEdge, type LocalEdge } from './testing/local-edge.ts';
 import { startSignedOrigin, type Behavior, type SignedOrigin } from './testing/signed-origin.ts';
 import { testTable } from './testing/steering-table.ts';
+import { MAX_TRIES } from './tries.ts';
 
 const OFFER = 'v=0\r\no=- 1 1 IN IP4 0.0.0.0\r\ns=ü\r\n';
 const ANSWER = 'v=0\r\no=- 2 2 IN IP4 0.0.0.0\r\ns=the answer, as it is ✓\r\n';

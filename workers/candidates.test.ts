@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { SteeringCluster } from '../protocol/footprint.ts';
 import type { RosterEntry } from '../protocol/roster.ts';
 import { candidates } from './candidates.ts';
 import { Suspects } from './suspects.ts';
@@ -7,13 +8,28 @@ import { testTable } from './testing/steering-table.ts';
 const { clusters } = testTable();
 
 function roster(...ids: number[]): RosterEntry[] {
-  return ids.map((transceiver) => ({
-    transceiver,
-    sessions: 0,
-    capacity: 10,
-    draining: false,
-    seenAt: 0,
-  }));
+  return ids.map((transceiver) => entryOf(transceiver, 0));
+}
+
+function busy(sessions: number): RosterEntry[] {
+  return [entryOf(1, sessions)];
+}
+
+function entryOf(transceiver: number, sessions: number): RosterEntry {
+  return { transceiver, sessions, capacity: 10, draining: false, seenAt: 0 };
+}
+
+/** The cluster that is tried first. */
+async function firstOf(
+  rosters: Record<number, RosterEntry[]>,
+  peers = 3,
+  lots: readonly number[] = [0, 0],
+  suspects = new Suspects(),
+): Promise<number | undefined> {
+  const left = [...lots];
+  const read = async ({ cluster }: SteeringCluster) => rosters[cluster]!;
+  const choices = candidates({ clusters, peers }, read, suspects, () => left.shift()!);
+  return (await choices.next()).value?.cluster.cluster;
 }
 
 async function route(
@@ -22,8 +38,9 @@ async function route(
   outcome: 'busy' | 'timeout' = 'busy',
 ): Promise<[number, number][]> {
   const order: [number, number][] = [];
-  const read = async (cluster: number) => rosters[cluster] ?? Promise.reject(new Error('away'));
-  for await (const { cluster, transceiver } of candidates(clusters, read, suspects)) {
+  const read = async ({ cluster }: SteeringCluster) =>
+    rosters[cluster] ?? Promise.reject(new Error('away'));
+  for await (const { cluster, transceiver } of candidates({ clusters, peers: 1 }, read, suspects)) {
     order.push([cluster.cluster, transceiver]);
     suspects.note(cluster.cluster, outcome);
   }
@@ -62,12 +79,36 @@ describe('candidates', () => {
 
   it('reads a roster only when its turn comes', async () => {
     const read: number[] = [];
-    const readRoster = async (cluster: number) => {
+    const readRoster = async ({ cluster }: SteeringCluster) => {
       read.push(cluster);
       return roster(1);
     };
-    const choices = candidates(clusters, readRoster, new Suspects());
+    const choices = candidates({ clusters, peers: 1 }, readRoster, new Suspects());
     await choices.next();
     expect(read).toEqual([1]);
+  });
+
+  describe('among clusters that are about equally near', () => {
+    it.each([
+      [[busy(5), busy(4), busy(0)], [0, 0], 2],
+      [[busy(4), busy(5), busy(0)], [0, 0], 1],
+      [[busy(5), busy(4), busy(0)], [0.99, 0], 3],
+      [[busy(5), busy(4), busy(3)], [0.34, 0.99], 2],
+      [[busy(5), busy(5), busy(0)], [0, 0], 1],
+      [[busy(9), [], []], [0, 0], 1],
+      [[[], busy(9), []], [0, 0], 2],
+    ])('takes the emptier of two that are drawn: %#', async ([a, b, c], lots, first) => {
+      expect(await firstOf({ 1: a!, 2: b!, 3: c! }, 3, lots)).toBe(first);
+    });
+
+    it('draws none that failed a moment ago', async () => {
+      const suspects = new Suspects();
+      suspects.note(2, 'timeout');
+      expect(await firstOf({ 1: busy(5), 2: busy(0), 3: busy(4) }, 3, [0, 0], suspects)).toBe(3);
+    });
+
+    it('does not look at the load of those that are further', async () => {
+      expect(await firstOf({ 1: busy(5), 2: busy(0), 3: busy(0) }, 1)).toBe(1);
+    });
   });
 });

@@ -1,7 +1,9 @@
 /** Where a session may go, in the order to try it. */
 import type { SteeringCluster } from '../protocol/footprint.ts';
-import { pickTransceiver } from './pick.ts';
+import type { RosterEntry } from '../protocol/roster.ts';
+import { clusterLoad, pickTransceiver } from './pick.ts';
 import type { RosterReader } from './roster-reader.ts';
+import type { Steering } from './steering.ts';
 import type { Suspects } from './suspects.ts';
 
 /** Transceivers of one cluster that are tried before the next cluster's turn. */
@@ -13,24 +15,25 @@ export interface Candidate {
 }
 
 /**
- * Reads a roster only when its cluster's turn comes. A roster that cannot be read is one without
- * transceivers, for this call.
+ * Of clusters that are about equally near, two are drawn, and the emptier one comes first. Reads a roster
+ * only when its cluster's turn comes. A roster that cannot be read is one without transceivers, for this call.
  *
- * @param clusters In the order to try them.
  * @param suspects Clusters that come last. One that becomes suspect while it is tried is left at once,
  *   for its transceivers share the signaling that failed.
+ * @param random From 0 up to 1, as Math.random.
  */
 export async function* candidates(
-  clusters: readonly SteeringCluster[],
+  { clusters, peers }: Pick<Steering, 'clusters' | 'peers'>,
   readRoster: RosterReader,
   suspects: Suspects,
+  random: () => number = Math.random,
 ): AsyncGenerator<Candidate, void> {
-  for (const cluster of suspectsLast(clusters, suspects)) {
-    let entries = await readRoster(cluster.cluster).catch((error: unknown) => {
-      const { region } = cluster;
-      console.warn({ message: 'no roster, next cluster', region, error: String(error) });
-      return [];
-    });
+  const read = (cluster: SteeringCluster) => rosterOrNone(cluster, readRoster);
+  const isTrusted = ({ cluster }: SteeringCluster) => !suspects.has(cluster);
+  const emptier = await emptierOfTwo(clusters.slice(0, peers).filter(isTrusted), read, random);
+  const order = emptier ? [emptier, ...clusters.filter((other) => other !== emptier)] : clusters;
+  for (const cluster of [...order.filter(isTrusted), ...order.filter((it) => !isTrusted(it))]) {
+    let entries = await read(cluster);
     for (let tries = 0; tries < TRIES_PER_CLUSTER; tries++) {
       const picked = pickTransceiver(entries);
       if (!picked) break;
@@ -41,7 +44,31 @@ export async function* candidates(
   }
 }
 
-function suspectsLast(clusters: readonly SteeringCluster[], suspects: Suspects): SteeringCluster[] {
-  const isSuspect = ({ cluster }: SteeringCluster) => suspects.has(cluster);
-  return clusters.toSorted((a, b) => Number(isSuspect(a)) - Number(isSuspect(b)));
+async function rosterOrNone(
+  cluster: SteeringCluster,
+  readRoster: RosterReader,
+): Promise<readonly RosterEntry[]> {
+  try {
+    return await readRoster(cluster);
+  } catch (error) {
+    const { region } = cluster;
+    console.warn({ message: 'no roster, next cluster', region, error: String(error) });
+    return [];
+  }
+}
+
+/** Undefined with fewer than two peers. Of equally loaded ones, the nearer. */
+async function emptierOfTwo(
+  peers: readonly SteeringCluster[],
+  read: (cluster: SteeringCluster) => Promise<readonly RosterEntry[]>,
+  random: () => number,
+): Promise<SteeringCluster | undefined> {
+  if (peers.length < 2) return undefined;
+  const first = Math.floor(random() * peers.length);
+  const step = 1 + Math.floor(random() * (peers.length - 1));
+  const second = (first + step) % peers.length;
+  const near = peers[Math.min(first, second)]!;
+  const far = peers[Math.max(first, second)]!;
+  const [nearLoad, farLoad] = (await Promise.all([read(near), read(far)])).map(clusterLoad);
+  return farLoad! < nearLoad! ? far : near;
 }

@@ -1,12 +1,20 @@
 /** What the routes of the edge share. */
 import type { Context } from 'hono';
+import type { Caller } from './callers.ts';
 import { readFootprint } from './footprint-reader.ts';
 import { rosterReader, type RosterReader } from './roster-reader.ts';
 import type { SteeringIndex } from './steering.ts';
 
 export interface EdgeEnv {
-  Bindings: Env;
-  Variables: { requestId: string };
+  Bindings: Env & {
+    /** SHA-256 in hexadecimal of the admin key; without it there is no admin API. */
+    readonly ADMIN_KEY_HASH?: string;
+  };
+  Variables: {
+    requestId: string;
+    /** On routes of calls. */
+    caller: Caller;
+  };
 }
 
 export type EdgeContext = Context<EdgeEnv>;
@@ -20,6 +28,11 @@ export function rostersFor(context: EdgeContext): RosterReader {
   return rosterReader(context.env.ROSTER, backgroundOf(context));
 }
 
-function backgroundOf(context: EdgeContext): (work: Promise<unknown>) => void {
+export function backgroundOf(context: EdgeContext): (work: Promise<unknown>) => void {
   return (work) => context.executionCtx.waitUntil(work);
+}
+
+/** Name of the tenant whose calls these are. */
+export function tenantOf(context: EdgeContext): string {
+  return context.get('caller').name;
 }

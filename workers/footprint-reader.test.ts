@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { FootprintUnavailable, parseSteering } from './footprint-reader.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { defaultIndex, FootprintUnavailable, parseSteering } from './footprint-reader.ts';
 import { testTable } from './testing/steering-table.ts';
 
 describe('parseSteering', () => {
@@ -26,5 +26,22 @@ describe('parseSteering', () => {
         expect(() => parseSteering(text)).toThrow(FootprintUnavailable);
       }),
     );
+  });
+});
+
+describe('defaultIndex', () => {
+  const away = new Error('KV is away');
+
+  it('is the table that the Worker was deployed with', () => {
+    using error = vi.spyOn(console, 'error').mockReturnValue();
+    const { clusters } = defaultIndex(JSON.stringify(testTable()), away);
+    expect(clusters).toEqual(testTable().clusters);
+    expect(error).toHaveBeenCalledExactlyOnceWith(
+      expect.objectContaining({ error: 'Error: KV is away' }),
+    );
+  });
+
+  it('does not hide what went wrong when there is none', () => {
+    expect(() => defaultIndex('\n', away)).toThrow(away);
   });
 });

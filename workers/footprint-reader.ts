@@ -1,6 +1,8 @@
 /** The steering table as requests read it: from the isolate, parsed once per refresh. */
 import * as v from 'valibot';
 import { SteeringTableSchema } from '../protocol/footprint.ts';
+import bundled from './default-steering.txt';
+import { drain, readDrained } from './drained.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 import { steeringIndex, type SteeringIndex } from './steering.ts';
 
@@ -35,18 +37,39 @@ export function readFootprint(
   background: (work: Promise<unknown>) => void,
 ): Promise<SteeringIndex> {
   return cache.get(
-    () => load(namespace),
+    async () => drain(await load(namespace), await readDrained(namespace)),
     background,
     (error) =>
       console.error({ message: 'the steering table stays as it was', error: String(error) }),
   );
 }
 
+/** What was read last and what it says, so that only a change costs the parsing. */
+let parsed: { readonly text: string; readonly index: SteeringIndex } | undefined;
+
 async function load(namespace: KVNamespace): Promise<SteeringIndex> {
-  const text = await namespace.get(STEERING_KEY, { cacheTtl: KV_CACHE_TTL });
-  if (text === null) {
-    throw new FootprintUnavailable('The steering table is missing from KV.', false);
+  try {
+    const text = await namespace.get(STEERING_KEY, { cacheTtl: KV_CACHE_TTL });
+    if (text === null) {
+      throw new FootprintUnavailable('The steering table is missing from KV.', false);
+    }
+    if (parsed?.text !== text) parsed = { text, index: parseSteering(text) };
+    return parsed.index;
+  } catch (error) {
+    if (parsed) throw error;
+    return defaultIndex(bundled, error);
   }
+}
+
+/**
+ * The table that the Worker was deployed with, for a store that has none or cannot be read.
+ *
+ * @param text Of the table; empty when there is none.
+ * @throws What went wrong with the store when there is no such table.
+ */
+export function defaultIndex(text: string, error: unknown): SteeringIndex {
+  if (text.trim() === '') throw error;
+  console.error({ message: 'steering by the bundled table', error: String(error) });
   return parseSteering(text);
 }
 

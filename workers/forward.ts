@@ -1,12 +1,29 @@
 /** Signed requests from the edge to the transceivers of a cluster. */
+import type { SteeringCluster } from '../protocol/footprint.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemName } from '../protocol/problem.ts';
 import { sign, type Forward } from '../protocol/signature.ts';
+import type { EdgeKeys } from './keys.ts';
+import { mediaType } from './media-type.ts';
 
 /** Bytes of the largest session description taken, from a client or from an origin. */
 export const MAX_SDP_BYTES = 64 * 1024;
 
+/** How workerd words that a connection broke. */
+const CONNECTION_LOST = 'Network connection lost';
+
 /** Problems of an offer that no other transceiver would judge otherwise. */
 const OFFER_PROBLEMS = ['malformed-offer', 'unacceptable-offer', 'offer-too-large'] as const;
+
+/** What a transceiver may have against a change of ICE. */
+const PATCH_PROBLEMS = [
+  'malformed-fragment',
+  'call-not-found',
+  'conflict',
+  'precondition-failed',
+  'fragment-too-large',
+  'unsupported-media-type',
+  'precondition-required',
+] as const;
 
 export interface Origin {
   readonly cluster: number;
@@ -18,11 +35,22 @@ export interface Origin {
 }
 
 export type CreateClaims = Extract<Forward, { op: 'create' }>;
+export type PatchClaims = Extract<Forward, { op: 'trickle' | 'restart' }>;
 export type EndClaims = Extract<Forward, { op: 'end' }>;
 
-/** Why there is no good answer; `busy` when the origin itself said that it takes no session. */
+/**
+ * Why there is no good answer; `busy` when the origin itself said that it takes no session, `lost` when the
+ * connection broke, which a kept-alive one does without any fault when the origin closes it in that moment.
+ */
 export interface OriginFailure {
-  readonly outcome: 'busy' | 'timeout' | 'unreachable' | 'bad-answer';
+  readonly outcome: 'busy' | 'timeout' | 'unreachable' | 'lost' | 'bad-answer';
+  readonly detail: string;
+}
+
+/** A refusal that no other transceiver would give otherwise. */
+export interface Refusal {
+  readonly outcome: 'refused';
+  readonly name: ProblemName;
   readonly detail: string;
 }
 
@@ -34,11 +62,26 @@ export type CreateOutcome =
       /** Milliseconds the transceiver took for its answer. */
       readonly answerMs: number | undefined;
     }
-  | { readonly outcome: 'refused'; readonly name: ProblemName; readonly detail: string }
+  | Refusal
+  | OriginFailure;
+
+export type PatchOutcome =
+  | { readonly outcome: 'trickled' }
+  | { readonly outcome: 'restarted'; readonly fragment: string; readonly etag: string }
+  | Refusal
   | OriginFailure;
 
 export type EndOutcome =
   { readonly outcome: 'ended' } | { readonly outcome: 'unknown-call' } | OriginFailure;
+
+/** @param timeout Milliseconds. */
+export function originOf(
+  { cluster, signaling }: SteeringCluster,
+  { signingKey }: EdgeKeys,
+  timeout: number,
+): Origin {
+  return { cluster, signaling, signingKey, timeout };
+}
 
 /** Asks for a session. Never rejects. */
 export async function createSession(
@@ -47,14 +90,38 @@ export async function createSession(
   offer: string,
 ): Promise<CreateOutcome> {
   return attempt(async () => {
-    const response = await send(origin, 'POST', '/v1/sessions', claims, offer);
-    const type = mediaType(response);
-    if (response.status === 201 && type === 'application/sdp') return readAnswer(response);
+    const headers = { 'content-type': 'application/sdp' };
+    const response = await send(origin, 'POST', '/v1/sessions', claims, headers, offer);
+    if (response.status === 201 && mediaType(response) === 'application/sdp') {
+      return readAnswer(response);
+    }
     if (response.status === 409 || response.status === 503) {
       return failure('busy', await statusOf(response));
     }
-    const refusal = type === PROBLEM_CONTENT_TYPE ? await readRefusal(response) : undefined;
-    return refusal ?? failure('bad-answer', await statusOf(response));
+    return readRefusal(response, OFFER_PROBLEMS);
+  });
+}
+
+/** Trickles candidates or restarts ICE (RFC 9725 §4.3). Never rejects. */
+export async function patchSession(
+  origin: Origin,
+  claims: PatchClaims,
+  ifMatch: string,
+  fragment: string,
+): Promise<PatchOutcome> {
+  return attempt(async () => {
+    const type = 'application/trickle-ice-sdpfrag';
+    const headers = { 'content-type': type, 'if-match': ifMatch };
+    const path = `/v1/sessions/${claims.call}`;
+    const response = await send(origin, 'PATCH', path, claims, headers, fragment);
+    if (response.status === 204 && claims.op === 'trickle') return { outcome: 'trickled' };
+    if (response.status !== 200 || claims.op !== 'restart') {
+      return readRefusal(response, PATCH_PROBLEMS);
+    }
+    const etag = response.headers.get('etag');
+    const body = mediaType(response) === type ? await readText(response) : undefined;
+    if (!body || etag === null) return failure('bad-answer', '200 without a fragment and its ETag');
+    return { outcome: 'restarted', fragment: body, etag };
   });
 }
 
@@ -71,19 +138,16 @@ export async function endSession(origin: Origin, claims: EndClaims): Promise<End
 
 async function send(
   { cluster, signaling, signingKey, timeout }: Origin,
-  method: 'POST' | 'DELETE',
+  method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
   claims: Forward,
+  headers: Readonly<Record<string, string>> = {},
   body?: string,
 ): Promise<Response> {
-  const headers = new Headers({
-    authorization: `Bearer ${await sign(signingKey, cluster, claims, body)}`,
-    'x-request-id': claims.requestId,
-  });
-  if (body !== undefined) headers.set('content-type', 'application/sdp');
+  const authorization = `Bearer ${await sign(signingKey, cluster, claims, body)}`;
   return fetch(`${signaling}${path}`, {
     method,
-    headers,
+    headers: { ...headers, authorization, 'x-request-id': claims.requestId },
     body: body ?? null,
     redirect: 'manual',
     signal: AbortSignal.timeout(timeout),
@@ -95,7 +159,8 @@ async function attempt<T>(request: () => Promise<T | OriginFailure>): Promise<T 
     return await request();
   } catch (error) {
     const timedOut = error instanceof Error && error.name === 'TimeoutError';
-    return failure(timedOut ? 'timeout' : 'unreachable', String(error));
+    const lost = String(error).includes(CONNECTION_LOST);
+    return failure(timedOut ? 'timeout' : lost ? 'lost' : 'unreachable', String(error));
   }
 }
 
@@ -113,17 +178,28 @@ async function readAnswer(response: Response): Promise<CreateOutcome> {
   };
 }
 
-async function readRefusal(response: Response): Promise<CreateOutcome | undefined> {
-  const text = await readText(response);
-  if (text === undefined) return undefined;
+/** The problem that the origin names, if it is one of those; else the answer makes no sense. */
+async function readRefusal(
+  response: Response,
+  problems: readonly ProblemName[],
+): Promise<Refusal | OriginFailure> {
+  const isProblem = mediaType(response) === PROBLEM_CONTENT_TYPE;
+  const refusal = isProblem ? refusalIn(await readText(response), problems) : undefined;
+  return refusal ?? failure('bad-answer', await statusOf(response));
+}
+
+function refusalIn(
+  text: string | undefined,
+  problems: readonly ProblemName[],
+): Refusal | undefined {
   let body: unknown;
   try {
-    body = JSON.parse(text);
+    body = JSON.parse(text ?? '');
   } catch {
     return undefined;
   }
   if (typeof body !== 'object' || body === null || !('type' in body)) return undefined;
-  const name = OFFER_PROBLEMS.find((known) => body.type === `urn:global-relay:problem:${known}`);
+  const name = problems.find((known) => body.type === `urn:global-relay:problem:${known}`);
   const detail = 'detail' in body && typeof body.detail === 'string' ? body.detail : '';
   return name && { outcome: 'refused', name, detail };
 }
@@ -135,7 +211,7 @@ async function readText(response: Response): Promise<string | undefined> {
 }
 
 /** Undefined when the bytes are not UTF-8. */
-export function decodeText(bytes: ArrayBuffer): string | undefined {
+export function decodeText(bytes: ArrayBuffer | Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
@@ -147,10 +223,6 @@ export function decodeText(bytes: ArrayBuffer): string | undefined {
 async function statusOf(response: Response): Promise<string> {
   if (!response.bodyUsed) await response.body?.cancel();
   return `the origin answered ${response.status}`;
-}
-
-function mediaType({ headers }: Response): string {
-  return (headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
 }
 
 function failure(outcome: OriginFailure['outcome'], detail: string): OriginFailure {

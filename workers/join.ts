@@ -3,6 +3,7 @@ import { problemResponse } from '../protocol/problem.ts';
 import { RosterJoinSchema, SignatureError, SignatureVerifier } from '../protocol/signature.ts';
 import { footprintFor, type EdgeContext } from './edge.ts';
 import { edgeKeys } from './keys.ts';
+import { rosterOf } from './roster-reader.ts';
 
 /**
  * `GET /v1/roster/:cluster`, a WebSocket upgrade. Only clusters of the footprint have a roster, so that
@@ -21,21 +22,29 @@ export async function joinRoster(context: EdgeContext): Promise<Response> {
     const headers = { upgrade: 'websocket' };
     return problemResponse('upgrade-required', 'A roster is joined by WebSocket.', headers);
   }
-  const { signingKey } = edgeKeys(context.env);
-  const joiner = await verifyJoin(request, new SignatureVerifier(signingKey, known.cluster));
+  const { signingKeys } = edgeKeys(context.env);
+  const joiner = await verifyJoin(request, new SignatureVerifier(signingKeys, known.cluster));
   if (joiner instanceof Response) return joiner;
-  return context.env.ROSTER.getByName(name).fetch(request);
+  return rosterOf(context.env.ROSTER, known).fetch(request);
 }
 
-/** The id of the transceiver that asks to join, or why it may not. */
+/**
+ * The id of the transceiver that asks to join, or why it may not.
+ *
+ * @param spend Uses a token up by its id; false when it was used before.
+ */
 export async function verifyJoin(
   request: Request,
   verifier: SignatureVerifier,
+  spend: (jti: string) => boolean = () => true,
 ): Promise<number | Response> {
   const token = /^Bearer ([\w.-]+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
   if (!token) return problemResponse('unauthorized', 'Join with a signed bearer token.');
   try {
-    return (await verifier.verify(token, RosterJoinSchema)).transceiver;
+    const checked = await verifier.check(token, RosterJoinSchema);
+    const { transceiver } = verifier.use(checked);
+    if (!spend(checked.jti)) throw new SignatureError('the token was used before');
+    return transceiver;
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error;
     return problemResponse('unauthorized', `The token is not good: ${error.message}.`);

@@ -34,6 +34,15 @@ export function pickTransceiver(
   return open.find((entry) => (lot -= room(entry)) < 0) ?? open.at(-1);
 }
 
+/** Sessions for each that a cluster can hold, from 0 to 1; infinite when it takes none. */
+export function clusterLoad(entries: readonly RosterEntry[]): number {
+  const open = entries.filter(hasRoom);
+  const taken = open.reduce((sum, { sessions }) => sum + sessions, 0);
+  return open.length === 0
+    ? Infinity
+    : taken / open.reduce((sum, { capacity }) => sum + capacity, 0);
+}
+
 function room({ sessions, capacity }: RosterEntry): number {
   return capacity - sessions;
 }

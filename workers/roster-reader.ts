@@ -1,5 +1,7 @@
 /** Rosters as calls read them: from the isolate, at most a second old in the good case. */
+import type { SteeringCluster } from '../protocol/footprint.ts';
 import type { RosterEntry } from '../protocol/roster.ts';
+import { locationHint } from './location-hint.ts';
 import { hasRoom } from './pick.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 
@@ -18,20 +20,29 @@ const LIMITS = {
 const rosters = new Map<number, RefreshingCache<readonly RosterEntry[]>>();
 
 /** Reads a cluster's roster; rejects when it is neither held nor to be had. */
-export type RosterReader = (cluster: number) => Promise<readonly RosterEntry[]>;
+export type RosterReader = (cluster: SteeringCluster) => Promise<readonly RosterEntry[]>;
+
+/** The object of a cluster's roster. */
+export function rosterOf(
+  namespace: Env['ROSTER'],
+  cluster: SteeringCluster,
+): ReturnType<Env['ROSTER']['getByName']> {
+  return namespace.getByName(String(cluster.cluster), { locationHint: locationHint(cluster) });
+}
 
 export function rosterReader(
   namespace: Env['ROSTER'],
   background: (work: Promise<unknown>) => void,
 ): RosterReader {
-  return (cluster) => {
+  return (own) => {
+    const { cluster } = own;
     let cache = rosters.get(cluster);
     if (!cache) {
       cache = new RefreshingCache(LIMITS);
       rosters.set(cluster, cache);
     }
     return cache.get(
-      async () => await namespace.getByName(String(cluster)).snapshot(),
+      async () => await rosterOf(namespace, own).snapshot(),
       background,
       (error) =>
         console.warn({ message: 'a roster cannot be read', cluster, error: String(error) }),

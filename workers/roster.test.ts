@@ -27,6 +27,10 @@ function ask(roster: DurableObjectStub<Roster>, authorization?: string): Promise
   return roster.fetch('https://edge.test/v1/roster', { headers });
 }
 
+function restart(roster: DurableObjectStub<Roster>): Promise<void> {
+  return evictDurableObject(roster, { webSockets: 'close' });
+}
+
 interface Link {
   readonly socket: WebSocket;
   readonly closed: Promise<CloseEvent>;
@@ -140,6 +144,76 @@ describe('Roster', () => {
     expect(await own.roster.snapshot()).toMatchObject([report(3)]);
     socket.send(JSON.stringify(report(3, 8)));
     await vi.waitFor(async () => expect(await own.roster.snapshot()).toMatchObject([report(3, 8)]));
+  });
+
+  describe('after a restart that cut all links', () => {
+    it('believes that who was there is there, until it had time to come back', async () => {
+      const own = newRoster();
+      const { socket } = await join(own, 3);
+      socket.send(JSON.stringify(report(3, 2)));
+      await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([3]));
+      await restart(own.roster);
+      const [entry] = await own.roster.snapshot();
+      expect(entry).toMatchObject(report(3, 2));
+      // The clock alone is held; waiting would make the test as slow as the rule.
+      vi.useFakeTimers({ toFake: ['Date'], now: entry!.seenAt + ROSTER_DEAD - 1 });
+      expect(await ids(own.roster)).toEqual([3]);
+      vi.setSystemTime(entry!.seenAt + ROSTER_DEAD);
+      expect(await ids(own.roster)).toEqual([]);
+    });
+
+    it('goes by a new report as soon as there is one', async () => {
+      const own = newRoster();
+      const { socket } = await join(own, 3);
+      socket.send(JSON.stringify(report(3)));
+      await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([3]));
+      await restart(own.roster);
+      const again = await join(own, 3);
+      expect(await own.roster.snapshot()).toMatchObject([report(3)]);
+      again.socket.send(JSON.stringify(report(3, 9)));
+      await vi.waitFor(async () =>
+        expect(await own.roster.snapshot()).toMatchObject([report(3, 9)]),
+      );
+    });
+
+    it('knows who had begun to drain', async () => {
+      const own = newRoster();
+      const { socket } = await join(own, 3);
+      socket.send(JSON.stringify(report(3)));
+      socket.send(JSON.stringify({ ...report(3), draining: true }));
+      await vi.waitFor(async () =>
+        expect(await own.roster.snapshot()).toMatchObject([{ draining: true }]),
+      );
+      await restart(own.roster);
+      expect(await own.roster.snapshot()).toMatchObject([{ transceiver: 3, draining: true }]);
+    });
+
+    it('has forgotten who left before', async () => {
+      const own = newRoster();
+      const [stays, leaves] = [await join(own, 1), await join(own, 2)];
+      stays.socket.send(JSON.stringify(report(1)));
+      leaves.socket.send(JSON.stringify(report(2)));
+      await vi.waitFor(async () => expect(await ids(own.roster)).toEqual([1, 2]));
+      leaves.socket.close(1000);
+      await leaves.closed;
+      await restart(own.roster);
+      expect(await ids(own.roster)).toEqual([1]);
+    });
+
+    it('still refuses a token that was used', async () => {
+      const { cluster, roster } = newRoster();
+      const token = await sign(key, cluster, { op: 'join', transceiver: 1 });
+      const first = await ask(roster, `Bearer ${token}`);
+      expect(first.status).toBe(101);
+      first.webSocket!.accept();
+      opened.push(first.webSocket!);
+      await restart(roster);
+      const second = await ask(roster, `Bearer ${token}`);
+      expect(second.status).toBe(401);
+      expect(await second.json()).toMatchObject({
+        detail: expect.stringContaining('used before'),
+      });
+    });
   });
 
   describe('refuses to let in', () => {

@@ -11,6 +11,7 @@ import {
 import { SignatureVerifier } from '../protocol/signature.ts';
 import { verifyJoin } from './join.ts';
 import { edgeKeys } from './keys.ts';
+import { RosterStorage, SAVE_EVERY } from './roster-storage.ts';
 
 /** Characters of the longest report; a true one has about eighty. */
 export const MAX_REPORT_LENGTH = 1024;
@@ -29,6 +30,8 @@ const REPLACED = 4000;
 interface Attachment {
   readonly transceiver: number;
   readonly entry?: RosterEntry;
+  /** Milliseconds since the Unix epoch, when the entry was last written to storage. */
+  readonly savedAt?: number;
   readonly window: ReportWindow;
 }
 
@@ -39,22 +42,33 @@ interface ReportWindow {
 }
 
 /**
- * State is only the open sockets and what is attached to them, so there is nothing to store, and an
- * object that was moved or evicted is whole again one heartbeat after its transceivers come back.
+ * State is the open sockets and what is attached to them. An eviction or a deployment cuts the sockets; until
+ * the transceivers are back, those that were there lately are believed to live, so that calls go on.
  */
 export class Roster extends DurableObject<Env> {
+  readonly #storage: RosterStorage;
+  readonly #startedAt = Date.now();
+  /** Who was there before a restart cut all sockets. */
+  readonly #before: readonly TransceiverReport[];
+  /** Who came back and left since. */
+  readonly #left = new Set<number>();
   #verifier: SignatureVerifier | undefined;
 
   constructor(context: DurableObjectState, env: Env) {
     super(context, env);
     // Answered without waking the object; the transceiver learns from it that its link is whole.
     context.setWebSocketAutoResponse(new WebSocketRequestResponsePair('ping', 'pong'));
+    this.#storage = new RosterStorage(context.storage.sql);
+    const isRestart = context.getWebSockets().length === 0;
+    this.#before = isRestart ? this.#storage.members(this.#startedAt) : [];
   }
 
   /** A transceiver joins: a WebSocket upgrade with a signed token that names it. */
   override async fetch(request: Request): Promise<Response> {
-    this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKey, this.#cluster());
-    const transceiver = await verifyJoin(request, this.#verifier);
+    this.#verifier ??= new SignatureVerifier(edgeKeys(this.env).signingKeys, this.#cluster());
+    const transceiver = await verifyJoin(request, this.#verifier, (jti) =>
+      this.#storage.spend(jti, Date.now()),
+    );
     if (transceiver instanceof Response) return transceiver;
     const { 0: client, 1: server } = new WebSocketPair();
     const tag = String(transceiver);
@@ -67,7 +81,7 @@ export class Roster extends DurableObject<Env> {
 
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     if (socket.readyState !== WebSocket.OPEN) return;
-    const { transceiver, window: last } = attachmentOf(socket);
+    const { transceiver, entry: before, savedAt = 0, window: last } = attachmentOf(socket);
     const now = Date.now();
     const window = countReport(last, now);
     const report = readReport(message);
@@ -78,26 +92,46 @@ export class Roster extends DurableObject<Env> {
     } else if (window.reports > MAX_REPORTS) {
       socket.close(POLICY_VIOLATION, `report every ${ROSTER_HEARTBEAT} ms`);
     } else {
-      const entry = { ...report, seenAt: now };
-      socket.serializeAttachment({ transceiver, entry, window } satisfies Attachment);
+      const entry = seen(report, now);
+      const isDue = now - savedAt >= SAVE_EVERY || before?.draining !== report.draining;
+      if (isDue) this.#storage.save(report, now);
+      const saved = isDue ? now : savedAt;
+      const attachment: Attachment = { transceiver, entry, savedAt: saved, window };
+      socket.serializeAttachment(attachment);
     }
   }
 
   /** Answers the close of a transceiver that leaves, which would wait for it otherwise. */
-  override webSocketClose(socket: WebSocket): void {
+  override webSocketClose(
+    socket: WebSocket,
+    _code: number,
+    _reason: string,
+    wasClean: boolean,
+  ): void {
+    const { transceiver } = attachmentOf(socket);
+    this.#left.add(transceiver);
+    const others = this.ctx.getWebSockets(String(transceiver)).filter((other) => other !== socket);
+    if (wasClean && others.length === 0) this.#storage.forget(transceiver);
     socket.close();
   }
 
   /** Transceivers that reported lately, in the order of their ids. */
   snapshot(): RosterEntry[] {
     const dead = Date.now() - ROSTER_DEAD;
-    return this.ctx
+    const sockets = this.ctx
       .getWebSockets()
       .filter((socket) => socket.readyState === WebSocket.OPEN)
-      .map((socket) => attachmentOf(socket).entry)
+      .map(attachmentOf);
+    const reported = sockets
+      .map(({ entry }) => entry)
       .filter((entry) => entry !== undefined)
-      .filter(({ seenAt }) => seenAt > dead)
-      .toSorted((a, b) => a.transceiver - b.transceiver);
+      .filter(({ seenAt }) => seenAt > dead);
+    const back = new Set(sockets.filter(({ entry }) => entry).map((it) => it.transceiver));
+    const missed = this.#startedAt > dead ? this.#before : [];
+    const believed = missed
+      .filter(({ transceiver }) => !back.has(transceiver) && !this.#left.has(transceiver))
+      .map((report) => seen(report, this.#startedAt));
+    return [...reported, ...believed].toSorted((a, b) => a.transceiver - b.transceiver);
   }
 
   /** The object is named for its cluster. */
@@ -113,6 +147,10 @@ function attachmentOf(socket: WebSocket): Attachment {
 
 function countReport({ since, reports }: ReportWindow, now: number): ReportWindow {
   return now - since < ROSTER_DEAD ? { since, reports: reports + 1 } : { since: now, reports: 1 };
+}
+
+function seen(report: TransceiverReport, seenAt: number): RosterEntry {
+  return { ...report, seenAt };
 }
 
 function readReport(message: string | ArrayBuffer): TransceiverReport | undefined {

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distanceKm, steer, steeringIndex, type Place } from './steering.ts';
+import type { SteeringCluster } from '../protocol/footprint.ts';
+import type { Place } from './client-place.ts';
+import { distanceKm, NEAREST, steer, steeringIndex } from './steering.ts';
 import { testTable } from './testing/steering-table.ts';
 
 const index = steeringIndex(testTable());
@@ -60,7 +62,7 @@ describe('steer', () => {
     [{ country: 'T1' }],
     [{ country: 'XX', continent: 'XX' }],
     [{ country: '', continent: '' }],
-    [{ colo: 'FRA' }],
+    [{ colo: 'LOC' }],
   ])('falls back to the lowest active id for %j', (place) => {
     const { basis, clusters } = steer(index, place);
     expect(basis).toBe('default');
@@ -142,6 +144,130 @@ describe('steer', () => {
         expect(new Set(clusters)).toEqual(new Set(index.clusters));
         expect(ingress).toBe(clusters[0]);
       }),
+    );
+  });
+});
+
+describe('a place that is not what it seems', () => {
+  const SYDNEY = { latitude: '-33.87', longitude: '151.21' };
+
+  it('is where the colo is when light could not come from its coordinates in the round trip', () => {
+    const { basis, clusters, reason } = steer(index, { ...SYDNEY, colo: 'FRA', rtt: 20 });
+    expect([basis, clusters[0]?.region]).toEqual(['colo', 'eu-central-1']);
+    expect(reason).toBe('nearest to colo FRA');
+  });
+
+  it.each([
+    ['a round trip that is long enough', { colo: 'FRA', rtt: 280 }],
+    ['no round trip', { colo: 'FRA' }],
+    ['a round trip of zero', { colo: 'FRA', rtt: 0 }],
+    ['an unknown colo', { colo: 'LOC', rtt: 1 }],
+  ])('is where its coordinates are with %s', (_name, cf) => {
+    const { basis, clusters } = steer(index, { ...SYDNEY, ...cf });
+    expect([basis, clusters[0]?.region]).toEqual(['coordinates', 'ap-northeast-1']);
+  });
+
+  it('is the exit of a VPN, which its packets pass, and the reason says so', () => {
+    const { clusters, reason } = steer(index, { ...FRANKFURT, colo: 'FRA', rtt: 240 });
+    expect(clusters[0]?.region).toBe('eu-central-1');
+    expect(reason).toBe(
+      'nearest to 50.11, 8.68, though 240 ms to FRA tell of a detour, as by VPN or satellite',
+    );
+  });
+
+  it('is the exit of Tor, or the colo that one came to', () => {
+    const tor = { country: 'T1', continent: 'T1', colo: 'NRT' };
+    expect(steer(index, { ...tor, ...FRANKFURT }).clusters[0]?.region).toBe('eu-central-1');
+    expect(steer(index, tor)).toMatchObject({
+      basis: 'colo',
+      ingress: { region: 'ap-northeast-1' },
+    });
+  });
+});
+
+describe('an override', () => {
+  const table = testTable({ 3: { overrides: { countries: ['DE'], colos: ['LHR'] } } });
+  const steered = (place: Place, state: 'active' | 'draining' = 'active') =>
+    steer(
+      steeringIndex({
+        ...table,
+        clusters: table.clusters.with(2, { ...table.clusters[2]!, state }),
+      }),
+      place,
+    );
+
+  it.each([
+    [{ ...FRANKFURT, country: 'DE' }, 'takes all clients of country DE'],
+    [{ ...FRANKFURT, country: 'US', colo: 'LHR' }, 'takes all clients of colo LHR'],
+  ])('beats the distance for %j', (place, reason) => {
+    expect(steered(place)).toMatchObject({
+      basis: 'override',
+      reason,
+      ingress: { region: 'ap-northeast-1' },
+      clusters: [{ region: 'ap-northeast-1' }, { region: 'us-east-1' }, { region: 'eu-central-1' }],
+      peers: 1,
+    });
+  });
+
+  it('does not concern others', () => {
+    expect(steered({ ...FRANKFURT, country: 'FR' }).basis).toBe('coordinates');
+  });
+
+  it('hands its clients to the failover list while its region drains', () => {
+    const { clusters, ingress } = steered({ ...FRANKFURT, country: 'DE' }, 'draining');
+    expect(clusters[0]?.region).toBe('us-east-1');
+    expect(ingress?.region).toBe('eu-central-1');
+  });
+});
+
+describe('weights and peers', () => {
+  // About half way between Ashburn and Frankfurt.
+  const ATLANTIC = { latitude: '52', longitude: '-35' };
+
+  it('draw clients from further away', () => {
+    expect(regions(ATLANTIC)[0]).toBe('eu-central-1');
+    expect(regions(ATLANTIC, testTable({ 1: { weight: 2 } }))[0]).toBe('us-east-1');
+    expect(regions(FRANKFURT, testTable({ 1: { weight: 2 } }))[0]).toBe('eu-central-1');
+  });
+
+  it('are the clusters about as near as the nearest', () => {
+    expect(steer(index, FRANKFURT).peers).toBe(1);
+    expect(steer(index, ATLANTIC).peers).toBe(2);
+    const LUXEMBOURG = { latitude: '49.6', longitude: '6.1' };
+    const paris = { latitude: 48.86, longitude: 2.35 };
+    const twins = steer(steeringIndex(testTable({ 2: { failover: [3] }, 3: paris })), LUXEMBOURG);
+    expect([twins.clusters[1]?.cluster, twins.peers]).toEqual([3, 2]);
+    // A failover list that names one further away first is the will of whoever wrote it.
+    const apart = steer(steeringIndex(testTable({ 2: { failover: [1] }, 3: paris })), LUXEMBOURG);
+    expect([apart.clusters[1]?.cluster, apart.peers]).toEqual([1, 1]);
+  });
+});
+
+describe('a large table', () => {
+  const [one] = testTable().clusters;
+  const clusters: SteeringCluster[] = Array.from({ length: 300 }, (_, i) => ({
+    ...one!,
+    cluster: i + 1,
+    latitude: ((i * 37) % 160) - 80,
+    longitude: ((i * 101) % 360) - 180,
+    failover: [],
+  }));
+  const large = steeringIndex({ version: 1, clusters });
+
+  it('gives the nearest of all, in the order of their distance', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: -90, max: 90, noNaN: true }),
+        fc.double({ min: -180, max: 180, noNaN: true }),
+        (north, east) => {
+          const place = { latitude: north.toFixed(4), longitude: east.toFixed(4) };
+          const far = (cluster: SteeringCluster) => distanceKm(place, cluster)!;
+          const nearest = clusters.map(far).toSorted((a, b) => a - b);
+          const steered = steer(large, place).clusters.map(far);
+          expect(steered).toHaveLength(NEAREST);
+          for (const [i, km] of steered.entries()) expect(km).toBeCloseTo(nearest[i]!, 1);
+        },
+      ),
     );
   });
 });

@@ -1,27 +1,21 @@
 /**
- * Steering: which region takes a client's media, and which clusters its session may live in, near to
- * far. Pure; distances are dot products of unit vectors, so no trigonometry per candidate.
+ * Steering: which region takes a client's media, and which clusters its session may live in, in the order
+ * to try them. Pure.
  */
 import type { SteeringCluster, SteeringTable } from '../protocol/footprint.ts';
+import { anchorOf, type Anchor, type SteeringBasis } from './anchor.ts';
+import type { Place } from './client-place.ts';
+import { kilometers, readCoordinates, unitVector, type Vector } from './sphere.ts';
 
-/** Mean radius of the earth, IUGG. */
-const EARTH_RADIUS_KM = 6371.0088;
+/** Clusters by distance that are considered; those behind them would never get their turn. */
+export const NEAREST = 16;
 
-const DECIMAL = /^-?\d{1,3}(\.\d{1,15})?$/;
+/** A cluster is about as near as the nearest when it is at most so much further: a share, and kilometers. */
+const PEER_FACTOR = 1.2;
+const PEER_KM = 100;
 
-/** What is known of where a client is, as `request.cf` spells it. Any of it may be missing or wrong. */
-export interface Place {
-  readonly colo?: string | undefined;
-  /** Degrees as decimal text. */
-  readonly latitude?: string | undefined;
-  readonly longitude?: string | undefined;
-  /** ISO 3166-1 alpha-2, or `T1` for Tor and `XX` for unknown. */
-  readonly country?: string | undefined;
-  readonly continent?: string | undefined;
-}
-
-/** What a client's region was chosen by. */
-export type SteeringBasis = 'coordinates' | 'country' | 'continent' | 'default';
+/** Of a region that says nothing else. */
+const DEFAULT_WEIGHT = 1;
 
 export interface Steering {
   readonly basis: SteeringBasis;
@@ -31,6 +25,8 @@ export interface Steering {
   readonly ingress: SteeringCluster | undefined;
   /** Active clusters in the order to try them. */
   readonly clusters: readonly SteeringCluster[];
+  /** How many of them, from the first, are about equally near, so that load may decide. */
+  readonly peers: number;
 }
 
 /** A steering table made ready to be asked. */
@@ -38,73 +34,82 @@ export interface SteeringIndex {
   readonly clusters: readonly SteeringCluster[];
   /** x, y, z of each cluster in turn. */
   readonly vectors: Float64Array;
-}
-
-type Vector = readonly [number, number, number];
-
-interface Anchor {
-  readonly basis: SteeringBasis;
-  readonly reason: string;
-  readonly at: Vector;
+  /** What the square of a distance counts for, of each cluster: less the more it weighs. */
+  readonly scales: Float64Array;
+  /** All but the planned ones. */
+  readonly serving: readonly SteeringCluster[];
+  readonly byColo: ReadonlyMap<string, SteeringCluster>;
+  readonly byCountry: ReadonlyMap<string, SteeringCluster>;
 }
 
 export function steeringIndex(table: SteeringTable): SteeringIndex {
   const clusters = table.clusters.toSorted((a, b) => a.cluster - b.cluster);
+  const serving = clusters.filter(({ state }) => state !== 'planned');
   const vectors = Float64Array.from(
-    clusters.flatMap(({ latitude, longitude }) => [...unitVector(latitude, longitude)]),
+    clusters.flatMap(({ latitude, longitude }) => [...unitVector([latitude, longitude])]),
   );
-  return { clusters, vectors };
+  const scales = Float64Array.from(clusters, ({ weight = DEFAULT_WEIGHT }) => weight ** -2);
+  return {
+    clusters,
+    vectors,
+    scales,
+    serving,
+    byColo: overrides(serving, 'colos'),
+    byCountry: overrides(serving, 'countries'),
+  };
 }
 
 /**
- * The nearest region is a client's home. Its cluster comes first, then those of its failover list,
- * then all others by distance from the client. A region that is draining takes no session, but keeps
- * its place as home, so that its failover list says who takes over; a planned one does not count.
+ * The region that an override names is a client's home, else the nearest, its distance divided by its weight.
+ * Its cluster comes first, then those of its failover list, then all others by distance from the client. A
+ * region that is draining takes no session, but keeps its place as home, so that its failover list says who
+ * takes over; a planned one does not count.
  */
 export function steer(index: SteeringIndex, place: Place): Steering {
-  const anchor = anchorOf(index, place);
-  const near = byDistance(index, anchor.at).filter(({ state }) => state !== 'planned');
-  const home = near[0];
+  const anchor = anchorOf(index.serving, place);
+  const near = nearest(index, anchor.at);
+  const forced = overrideOf(index, place);
+  const home = forced?.home ?? near[0];
+  const reason = forced?.reason ?? anchor.reason;
   const order = home ? [home, ...takeover(index, home), ...near] : [];
-  const clusters = [...new Set(order)].filter(({ state }) => state === 'active');
-  const ingress = near.find(({ state }) => state === 'active') ?? home;
-  return { basis: anchor.basis, reason: explain(anchor, home, clusters[0]), ingress, clusters };
+  const clusters = [...new Set(order)].filter(isActive);
+  const ingress = home && isActive(home) ? home : (near.find(isActive) ?? home);
+  return {
+    basis: forced ? 'override' : anchor.basis,
+    reason: explain(reason, home, clusters[0]),
+    ingress,
+    clusters,
+    peers:
+      forced || clusters[0] !== near[0] ? Math.min(1, clusters.length) : peers(anchor, clusters),
+  };
 }
 
 /** Kilometers from a place to a cluster along a great circle; undefined without coordinates. */
-export function distanceKm(place: Place, cluster: SteeringCluster): number | undefined {
-  const from = coordinatesOf(place);
-  if (!from) return undefined;
-  const cosine = dot(unitVector(...from), unitVector(cluster.latitude, cluster.longitude));
-  return Math.acos(Math.min(1, Math.max(-1, cosine))) * EARTH_RADIUS_KM;
+export function distanceKm(
+  { latitude, longitude }: Place,
+  cluster: SteeringCluster,
+): number | undefined {
+  const from = readCoordinates(latitude, longitude);
+  return from && kilometers(unitVector(from), unitVector([cluster.latitude, cluster.longitude]));
 }
 
-function anchorOf(index: SteeringIndex, place: Place): Anchor {
-  const coordinates = coordinatesOf(place);
-  if (coordinates) {
-    const [latitude, longitude] = coordinates;
-    const reason = `nearest to ${latitude}, ${longitude}`;
-    return { basis: 'coordinates', reason, at: unitVector(latitude, longitude) };
-  }
-  const { country, continent } = place;
-  const serving = index.clusters.filter(({ state }) => state !== 'planned');
-  const ofCountry = country && serving.find(({ countries }) => countries.includes(country));
-  if (ofCountry) {
-    const reason = `serves country ${country}, all that is known of the place`;
-    return { basis: 'country', reason, at: whereIs(ofCountry) };
-  }
-  const ofContinent =
-    continent && serving.find(({ continents }) => continents.some((code) => code === continent));
-  if (ofContinent) {
-    const reason = `serves continent ${continent}, all that is known of the place`;
-    return { basis: 'continent', reason, at: whereIs(ofContinent) };
-  }
-  const fallback = serving.find(({ state }) => state === 'active') ?? serving[0];
-  return {
-    basis: 'default',
-    reason: 'the default, for nothing is known of the place',
-    at: fallback ? whereIs(fallback) : unitVector(0, 0),
-  };
+function overrides(
+  serving: readonly SteeringCluster[],
+  kind: 'colos' | 'countries',
+): Map<string, SteeringCluster> {
+  return new Map(
+    serving.flatMap((cluster) =>
+      (cluster.overrides?.[kind] ?? []).map((code) => [code, cluster] as const),
+    ),
+  );
+}
+
+/** A colo is more exact than a country. */
+function overrideOf({ byColo, byCountry }: SteeringIndex, { colo = '', country = '' }: Place) {
+  const ofColo = byColo.get(colo);
+  if (ofColo) return { home: ofColo, reason: `takes all clients of colo ${colo}` };
+  const ofCountry = byCountry.get(country);
+  return ofCountry && { home: ofCountry, reason: `takes all clients of country ${country}` };
 }
 
 function takeover(index: SteeringIndex, home: SteeringCluster): SteeringCluster[] {
@@ -112,49 +117,51 @@ function takeover(index: SteeringIndex, home: SteeringCluster): SteeringCluster[
   return found.filter((cluster) => cluster !== undefined);
 }
 
+function isActive({ state }: SteeringCluster): boolean {
+  return state === 'active';
+}
+
 function explain(
-  anchor: Anchor,
+  reason: string,
   home: SteeringCluster | undefined,
   first: SteeringCluster | undefined,
 ): string {
   if (!home) return 'every region is only planned';
   if (!first) return `no region is active; ${home.region} is ${home.state}`;
-  if (first === home) return anchor.reason;
-  return `takes over for ${home.region}, which is ${home.state}; that one is ${anchor.reason}`;
+  if (first === home) return reason;
+  return `takes over for ${home.region}, which is ${home.state}; that one is ${reason}`;
 }
 
-/** Both or none: a latitude alone is no place. */
-function coordinatesOf(place: Place): readonly [number, number] | undefined {
-  const latitude = degrees(place.latitude, 90);
-  const longitude = degrees(place.longitude, 180);
-  return latitude === undefined || longitude === undefined ? undefined : [latitude, longitude];
+/** Peers of the first, which must follow it in the order: a failover list may put others between. */
+function peers({ at }: Anchor, clusters: readonly SteeringCluster[]): number {
+  const weighed = clusters.map(
+    ({ latitude, longitude, weight = DEFAULT_WEIGHT }) =>
+      kilometers(at, unitVector([latitude, longitude])) / weight,
+  );
+  const limit = weighed[0]! * PEER_FACTOR + PEER_KM;
+  const end = weighed.findIndex((distance) => distance > limit);
+  return end === -1 ? clusters.length : end;
 }
 
-function degrees(text: string | undefined, limit: number): number | undefined {
-  if (typeof text !== 'string' || !DECIMAL.test(text)) return undefined;
-  const value = Number(text);
-  return Math.abs(value) <= limit ? value : undefined;
-}
-
-function byDistance(index: SteeringIndex, from: Vector): SteeringCluster[] {
-  const { clusters, vectors } = index;
-  const ranked = clusters.map((cluster, i) => {
-    const at = 3 * i;
-    return { cluster, cosine: dot(from, [vectors[at]!, vectors[at + 1]!, vectors[at + 2]!]) };
-  });
-  return ranked.toSorted((a, b) => b.cosine - a.cosine).map(({ cluster }) => cluster);
-}
-
-function whereIs({ latitude, longitude }: SteeringCluster): Vector {
-  return unitVector(latitude, longitude);
-}
-
-function unitVector(latitude: number, longitude: number): Vector {
-  const phi = (latitude * Math.PI) / 180;
-  const lambda = (longitude * Math.PI) / 180;
-  return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)];
-}
-
-function dot(a: Vector, b: Vector): number {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+/** The {@link NEAREST} that are not just planned, near to far; equally near ones by their ids. */
+function nearest(index: SteeringIndex, [x, y, z]: Vector): SteeringCluster[] {
+  const { clusters, vectors, scales } = index;
+  const found: number[] = [];
+  const keys: number[] = [];
+  for (let i = 0; i < clusters.length; i++) {
+    if (clusters[i]!.state === 'planned') continue;
+    const cosine = x * vectors[3 * i]! + y * vectors[3 * i + 1]! + z * vectors[3 * i + 2]!;
+    // Half the square of the chord: in the order of distances.
+    const key = (1 - cosine) * scales[i]!;
+    let at = keys.length;
+    while (at > 0 && keys[at - 1]! > key) at--;
+    if (at >= NEAREST) continue;
+    keys.splice(at, 0, key);
+    found.splice(at, 0, i);
+    if (keys.length > NEAREST) {
+      keys.pop();
+      found.pop();
+    }
+  }
+  return found.map((i) => clusters[i]!);
 }

@@ -6,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 }));
 afterEach(() => void vi.useRealTimers());
 
 describe('Suspects', () => {
-  it.each(['timeout', 'unreachable', 'bad-answer'] as const)(
+  it.each(['timeout', 'unreachable', 'lost', 'bad-answer'] as const)(
     'suspects the cluster, and no other, after %s, and not for ever',
     (outcome) => {
       const suspects = new Suspects();

@@ -7,6 +7,7 @@ export const SUSPECT_FOR = 10_000;
 const FAILURES: ReadonlySet<CreateOutcome['outcome']> = new Set([
   'timeout',
   'unreachable',
+  'lost',
   'bad-answer',
 ]);
 

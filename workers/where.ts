@@ -1,28 +1,27 @@
 /** Where a call from here would go, and why. */
+import type { SteeringCluster } from '../protocol/footprint.ts';
 import type { RosterEntry } from '../protocol/roster.ts';
 import { candidates } from './candidates.ts';
 import { footprintFor, rostersFor, type EdgeContext } from './edge.ts';
-import { whyNone } from './pick.ts';
+import { hasRoom, whyNone } from './pick.ts';
 import { placeOf } from './place.ts';
-import { distanceKm, steer } from './steering.ts';
+import { distanceKm, steer, type Steering } from './steering.ts';
 import { suspects } from './suspects.ts';
 
 /** `GET /v1/where` */
 export async function where(context: EdgeContext): Promise<Response> {
   const place = placeOf(context.req.raw);
-  const { basis, reason, clusters, ingress } = steer(await footprintFor(context), place);
-  const [home] = clusters;
+  const steering = steer(await footprintFor(context), place);
+  const { basis, clusters, ingress } = steering;
   const readRoster = rostersFor(context);
   const rosters = new Map<number, readonly RosterEntry[]>();
-  const keepRoster = async (cluster: number) => {
+  const keepRoster = async (cluster: SteeringCluster) => {
     const entries = await readRoster(cluster);
-    rosters.set(cluster, entries);
+    rosters.set(cluster.cluster, entries);
     return entries;
   };
-  const choices = candidates(clusters, keepRoster, suspects);
-  const first = await choices.next();
+  const first = await candidates(steering, keepRoster, suspects).next();
   const chosen = first.value?.cluster;
-  const isPassed = home !== undefined && chosen !== home;
   return context.json(
     {
       colo: place.colo ?? null,
@@ -31,13 +30,7 @@ export async function where(context: EdgeContext): Promise<Response> {
       cluster: chosen?.cluster ?? null,
       ingress: ingress ? { region: ingress.region, relays: ingress.relays } : null,
       basis,
-      reason: isPassed
-        ? `${home.region} comes first (${reason}), but ${
-            suspects.has(home.cluster)
-              ? 'it failed a call a moment ago'
-              : whyNone(rosters.get(home.cluster))
-          }`
-        : reason,
+      reason: explain(steering, chosen, rosters),
       clusters: clusters.map((cluster) => {
         const km = distanceKm(place, cluster);
         const distance = km === undefined ? null : Math.round(km);
@@ -47,4 +40,21 @@ export async function where(context: EdgeContext): Promise<Response> {
     200,
     { 'cache-control': 'no-store' },
   );
+}
+
+function explain(
+  { clusters, peers, reason }: Steering,
+  chosen: SteeringCluster | undefined,
+  rosters: ReadonlyMap<number, readonly RosterEntry[]>,
+): string {
+  const [home] = clusters;
+  if (!home || chosen === home) return reason;
+  if (suspects.has(home.cluster)) {
+    return `${home.region} comes first (${reason}), but it failed a call a moment ago`;
+  }
+  const entries = rosters.get(home.cluster);
+  if (chosen && clusters.indexOf(chosen) < peers && (!entries || entries.some(hasRoom))) {
+    return `${home.region} comes first (${reason}), but ${chosen.region} is about as near and emptier`;
+  }
+  return `${home.region} comes first (${reason}), but ${whyNone(entries)}`;
 }

@@ -7,6 +7,10 @@ import { sign } from '../../protocol/signature.ts';
 
 export const ROUTING_KEYS = `T:${Buffer.alloc(16, 'edge').toString('base64')}`;
 export const SIGNING_KEY = Buffer.alloc(32, 'edge').toString('base64');
+export const CLIENT_SECRET_KEYS = `T:${Buffer.alloc(32, 'edge').toString('base64')}`;
+
+/** A tenant for callers who show nothing, as most tests are. */
+const PUBLIC = { keys: [], callsPerMinute: 6000 };
 
 export interface LocalEdge {
   /** Base URL without a final slash. */
@@ -15,6 +19,8 @@ export interface LocalEdge {
   readonly fetch: TestHarness['fetch'];
   /** Replaces the text of the steering table in KV. */
   putSteering(text: string): Promise<void>;
+  /** Writes a tenant's configuration. */
+  putTenant(name: string, tenant: object): Promise<void>;
   /** Joins a roster with a report that stays the same, and leaves with the returned function. */
   join(cluster: number, report: TransceiverReport): Promise<() => void>;
   /** What the Worker logged so far, one text. */
@@ -28,36 +34,29 @@ export interface LocalEdge {
  */
 export async function startLocalEdge(
   steering: string | undefined,
-  secrets: Record<string, string> = { ROUTING_KEYS, SIGNING_KEY },
+  secrets: Record<string, string> = {},
 ): Promise<LocalEdge> {
   const configPath = new URL('../../wrangler.toml', import.meta.url);
-  const harness = createTestHarness({ workers: [{ configPath, secrets }] });
+  const good = { ROUTING_KEYS, SIGNING_KEY, CLIENT_SECRET_KEYS };
+  const harness = createTestHarness({
+    workers: [{ configPath, secrets: { ...good, ...secrets } }],
+  });
   const { url } = await harness.listen();
-  const { FOOTPRINT } = await harness.getWorker<Env>().getEnv();
+  const { FOOTPRINT, TENANTS } = await harness.getWorker<Env>().getEnv();
   const putSteering = (text: string) => FOOTPRINT.put('steering', text);
+  const putTenant = (name: string, tenant: object) => TENANTS.put(name, JSON.stringify(tenant));
+  await putTenant('public', PUBLIC);
   if (steering !== undefined) await putSteering(steering);
-  const sockets: WebSocket[] = [];
-  const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
+  const joined: (() => void)[] = [];
   return {
     url: url.origin,
     fetch: harness.fetch,
     putSteering,
+    putTenant,
     join: async (cluster, report) => {
-      const { transceiver } = report;
-      const token = await sign(key, cluster, { op: 'join', transceiver });
-      const address = `${url.origin.replace('http', 'ws')}/v1/roster/${cluster}`;
-      const headers = { authorization: `Bearer ${token}` };
-      const socket = new WebSocket(address, { headers });
-      sockets.push(socket);
-      await once(socket, 'open');
-      const text = JSON.stringify(report);
-      socket.send(text);
-      const heartbeat = setInterval(() => socket.send(text), ROSTER_HEARTBEAT);
-      socket.on('close', () => clearInterval(heartbeat));
-      // The answer to a ping that follows the report shows that the report has arrived.
-      socket.send('ping');
-      await once(socket, 'message');
-      return () => socket.terminate();
+      const leave = await joinRoster(url.origin, cluster, report);
+      joined.push(leave);
+      return leave;
     },
     logs: () =>
       harness
@@ -65,8 +64,31 @@ export async function startLocalEdge(
         .map(({ message }) => message)
         .join('\n'),
     close: async () => {
-      for (const socket of sockets) socket.terminate();
+      for (const leave of joined) leave();
       await harness.close();
     },
   };
+}
+
+/** Joins a roster of an edge with {@link SIGNING_KEY}, as {@link LocalEdge.join} does. */
+export async function joinRoster(
+  edge: string,
+  cluster: number,
+  report: TransceiverReport,
+): Promise<() => void> {
+  const { transceiver } = report;
+  const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
+  const token = await sign(key, cluster, { op: 'join', transceiver });
+  const address = `${edge.replace('http', 'ws')}/v1/roster/${cluster}`;
+  const headers = { authorization: `Bearer ${token}` };
+  const socket = new WebSocket(address, { headers });
+  await once(socket, 'open');
+  const text = JSON.stringify(report);
+  socket.send(text);
+  const heartbeat = setInterval(() => socket.send(text), ROSTER_HEARTBEAT);
+  socket.on('close', () => clearInterval(heartbeat));
+  // The answer to a ping that follows the report shows that the report has arrived.
+  socket.send('ping');
+  await once(socket, 'message');
+  return () => socket.terminate();
 }

@@ -1,7 +1,12 @@
 /** A small HTTP server that speaks the signed contract of a cluster's signaling, for the edge's tests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { ForwardSchema, SignatureVerifier, type Forward } from '../../protocol/signature.ts';
+import {
+  ForwardSchema,
+  SignatureVerifier,
+  type Forward,
+  type SigningKeys,
+} from '../../protocol/signature.ts';
 
 /** One request as it came, its signature verified. */
 export interface SignedRequest {
@@ -13,8 +18,8 @@ export interface SignedRequest {
   readonly claims: Forward;
 }
 
-/** What to answer; `never` leaves the request open. */
-export type Behavior = (request: SignedRequest) => OriginAnswer | 'never';
+/** What to answer; `never` leaves the request open, `cut` cuts its connection. */
+export type Behavior = (request: SignedRequest) => OriginAnswer | 'never' | 'cut';
 
 export interface OriginAnswer {
   readonly status: number;
@@ -32,8 +37,11 @@ export interface SignedOrigin {
   close(): Promise<void>;
 }
 
-export async function startSignedOrigin(key: Uint8Array, cluster: number): Promise<SignedOrigin> {
-  const verifier = new SignatureVerifier(key, cluster);
+export async function startSignedOrigin(
+  keys: SigningKeys | Uint8Array,
+  cluster: number,
+): Promise<SignedOrigin> {
+  const verifier = new SignatureVerifier(keys, cluster);
   const requests: SignedRequest[] = [];
   let behavior = unset;
   const server = createServer((message, response) => {
@@ -43,7 +51,8 @@ export async function startSignedOrigin(key: Uint8Array, cluster: number): Promi
     const request = await readSigned(message, verifier);
     if (request) requests.push(request);
     const answer = request ? behavior(request) : { status: 401 };
-    if (answer !== 'never') send(response, answer);
+    if (answer === 'cut') message.socket.destroy();
+    else if (answer !== 'never') send(response, answer);
   }
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

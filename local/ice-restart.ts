@@ -1,0 +1,22 @@
+/** The client's side of an ICE restart by PATCH: fragments of SDP instead of offer and answer (RFC 9725 §4.3.3). */
+
+/** What of an offer is about ICE: the credentials and the m-line that carries the transport. */
+export function fragmentOf(offer: string): string {
+  const lines = [/^a=ice-ufrag:.*$/m, /^a=ice-pwd:.*$/m, /^m=.*$/m, /^a=mid:.*$/m];
+  return lines.map((line) => `${line.exec(offer)?.[0].trimEnd() ?? ''}\r\n`).join('');
+}
+
+/** The answer of before with the ICE of a fragment: its credentials in every m-line, its candidates in the first. */
+export function withFragment(answer: string, fragment: string): string {
+  const value = (name: string) => new RegExp(`^a=${name}:(.*?)\r?$`, 'm').exec(fragment)?.[1] ?? '';
+  const candidates = fragment.match(/^a=candidate:.*\r?\n/gm)?.join('') ?? '';
+  let isFirst = true;
+  return answer
+    .replace(/^a=ice-ufrag:[^\r\n]*/gm, `a=ice-ufrag:${value('ice-ufrag')}`)
+    .replace(/^a=ice-pwd:[^\r\n]*/gm, `a=ice-pwd:${value('ice-pwd')}`)
+    .replace(/(^a=candidate:.*\r?\n)+/gm, () => {
+      const those = isFirst ? candidates : '';
+      isFirst = false;
+      return those;
+    });
+}

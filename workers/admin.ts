@@ -1,0 +1,68 @@
+/**
+ * What operators ask of the edge, behind a key of their own: which clusters there are, who is on their
+ * rosters, and that one takes no new calls for a while. Without the secret ADMIN_KEY_HASH there is none of it.
+ */
+import { Hono } from 'hono';
+import { problemResponse } from '../protocol/problem.ts';
+import { isKeyOf } from './api-keys.ts';
+import { DRAINED_KEY, readDrained } from './drained.ts';
+import { footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+
+export const admin = new Hono<EdgeEnv>();
+
+admin.use(async (context, next) => {
+  const hash = context.env.ADMIN_KEY_HASH;
+  if (hash === undefined || !/^[0-9a-f]{64}$/.test(hash)) {
+    const detail =
+      'This edge has no admin key. Set the SHA-256 of one: wrangler secret put ADMIN_KEY_HASH';
+    return problemResponse('not-found', detail);
+  }
+  const key = /^Bearer +([!-~]{1,256})$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  if (key === undefined || !isKeyOf([hash], key)) {
+    return problemResponse('unauthorized', 'Send the admin key as a Bearer token.');
+  }
+  context.header('cache-control', 'no-store');
+  return next();
+});
+
+/** Every cluster: its state as steering has it, whether it was drained here, and its roster. */
+admin.get('/clusters', async (context) => {
+  const { clusters } = await footprintFor(context);
+  const drained = await readDrained(context.env.FOOTPRINT);
+  const readRoster = rostersFor(context);
+  const shown = clusters.map(async (own) => ({
+    cluster: own.cluster,
+    region: own.region,
+    state: own.state,
+    drained: drained.has(own.cluster),
+    /** Null when it cannot be read now. */
+    roster: await readRoster(own).catch(() => null),
+  }));
+  return context.json({ clusters: await Promise.all(shown) });
+});
+
+admin.put('/clusters/:cluster/drain', (context) => change(context, true));
+admin.delete('/clusters/:cluster/drain', (context) => change(context, false));
+
+/** The store has no transactions: of two changes at the same moment one may be lost, as the answer shows. */
+async function change(context: EdgeContext, drain: boolean): Promise<Response> {
+  const name = context.req.param('cluster') ?? '';
+  const { clusters } = await footprintFor(context);
+  const known = clusters.find(({ cluster }) => String(cluster) === name);
+  if (!known) {
+    return problemResponse('not-found', `The footprint has no cluster ${name.slice(0, 32)}.`);
+  }
+  const drained = await readDrained(context.env.FOOTPRINT);
+  if (drain) drained.add(known.cluster);
+  else drained.delete(known.cluster);
+  const list = [...drained].toSorted((a, b) => a - b);
+  await context.env.FOOTPRINT.put(DRAINED_KEY, JSON.stringify(list));
+  const { cluster, region } = known;
+  console.warn({
+    message: drain ? 'a cluster was drained' : 'a cluster was put back',
+    requestId: context.get('requestId'),
+    cluster,
+    region,
+  });
+  return context.json({ cluster, region, drained: list });
+}

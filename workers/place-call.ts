@@ -1,0 +1,138 @@
+/** Places a call: finds a transceiver near the client that takes its offer. Every API starts calls by this. */
+import { newCall } from '../protocol/call-id.ts';
+import type { SteeringCluster } from '../protocol/footprint.ts';
+import { problemResponse } from '../protocol/problem.ts';
+import { candidates, type Candidate } from './candidates.ts';
+import { backgroundOf, footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
+import {
+  createSession,
+  originOf,
+  type CreateClaims,
+  type CreateOutcome,
+  type OriginFailure,
+} from './forward.ts';
+import { edgeKeys, type EdgeKeys } from './keys.ts';
+import { mayLeaveOrphan, removeOrphan } from './orphans.ts';
+import { AGAIN, failed, logFailure, noCapacity, RETRY_AFTER } from './origin-failure.ts';
+import { placeOf } from './place.ts';
+import { relaysFor } from './relays.ts';
+import { relayPath, StageTimings } from './response-headers.ts';
+import { steer } from './steering.ts';
+import { suspects } from './suspects.ts';
+import { Tries } from './tries.ts';
+
+/** Milliseconds a session lives at most: its ufrag expires then. */
+export const SESSION_LIFETIME = 2 * 60 * 60 * 1000;
+
+/** Seconds until a client may come again when no region is active: somebody must change the footprint first. */
+const RETRY_AFTER_FOOTPRINT = '60';
+
+/** A call that a transceiver has taken. */
+export interface PlacedCall {
+  /** What the client holds of it; see {@link CallIdCodec}. */
+  readonly id: string;
+  /** SDP. */
+  readonly answer: string;
+  /** The entity-tag of its ICE. */
+  readonly etag: string | undefined;
+  /** Server-Timing and Relay-Path. */
+  readonly headers: Readonly<Record<'server-timing' | 'relay-path', string>>;
+}
+
+/** The call, or the problem that a client is told. */
+export async function placeCall(
+  context: EdgeContext,
+  offer: string,
+): Promise<PlacedCall | Response> {
+  const keys = edgeKeys(context.env);
+  const timings = new StageTimings();
+  const steering = await timings.measure('steer', async () =>
+    steer(await footprintFor(context), placeOf(context.req.raw)),
+  );
+  const { clusters, ingress, reason } = steering;
+  if (!ingress || clusters.length === 0) {
+    return noCapacity(`No call can start: ${reason}.`, RETRY_AFTER_FOOTPRINT);
+  }
+
+  const readRoster = rostersFor(context);
+  const choices = candidates(
+    steering,
+    (cluster) => timings.measure('roster', () => readRoster(cluster)),
+    suspects,
+  );
+  const tries = new Tries();
+  let failure: OriginFailure | undefined;
+  for await (const candidate of choices) {
+    const { cluster, transceiver } = candidate;
+    const ask = async (): Promise<Asked | undefined> => {
+      const timeout = tries.next();
+      if (timeout === undefined) return undefined;
+      const claims = await timings.measure('mint', () => mint(context, keys, candidate, ingress));
+      const origin = originOf(cluster, keys, timeout);
+      const outcome = await timings.measure('forward', () => createSession(origin, claims, offer));
+      if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
+      return { claims, outcome };
+    };
+    const first = await ask();
+    // A lost connection says nothing of the transceiver yet.
+    const asked = first?.outcome.outcome === 'lost' ? ((await ask()) ?? first) : first;
+    if (!asked) break;
+    const { claims, outcome } = asked;
+    suspects.note(cluster.cluster, outcome.outcome);
+    if (outcome.outcome === 'created') {
+      return placed(context, keys, claims, candidate, ingress, outcome, timings);
+    }
+    if (outcome.outcome === 'refused') return problemResponse(outcome.name, outcome.detail);
+    failure = outcome;
+    logFailure(context, cluster, transceiver, outcome);
+  }
+  return failure
+    ? failed(failure)
+    : noCapacity(`No transceiver answers or has room now. ${AGAIN}`, RETRY_AFTER);
+}
+
+/** What came of one try. */
+interface Asked {
+  readonly claims: CreateClaims;
+  readonly outcome: CreateOutcome;
+}
+
+/** Each try has a ufrag and a name of its own: a try that was given up may yet have made a session. */
+function mint(
+  context: EdgeContext,
+  keys: EdgeKeys,
+  { cluster, transceiver }: Candidate,
+  ingress: SteeringCluster,
+): CreateClaims {
+  const expiresAt = Date.now() + SESSION_LIFETIME;
+  return {
+    op: 'create',
+    requestId: context.get('requestId'),
+    transceiver,
+    call: newCall(),
+    tenant: tenantOf(context),
+    ufrag: keys.ufrags.seal({ cluster: cluster.cluster, transceiver, expiresAt }),
+    expiresAt,
+    relays: relaysFor(ingress, cluster),
+  };
+}
+
+function placed(
+  context: EdgeContext,
+  keys: EdgeKeys,
+  { call, tenant }: CreateClaims,
+  { cluster, transceiver }: Candidate,
+  ingress: SteeringCluster,
+  { answer, etag, answerMs }: Extract<CreateOutcome, { outcome: 'created' }>,
+  timings: StageTimings,
+): PlacedCall {
+  if (answerMs !== undefined) timings.add('answer', answerMs);
+  const { colo } = placeOf(context.req.raw);
+  const path = { colo, cluster: cluster.region, ingress: ingress.region, transceiver };
+  return {
+    id: keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),
+    answer,
+    etag,
+    headers: { 'server-timing': timings.toString(), 'relay-path': relayPath(path) },
+  };
+}
