@@ -2,7 +2,8 @@
  * A relay's counts for Prometheus. Hot paths count in shared memory; what is exposed is read from there
  * when somebody asks.
  */
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Histogram } from 'prom-client';
+import { CollectedMetrics, type Add } from '../collected-metrics.ts';
 import { REDIS_STATES } from '../redis/guarded-redis.ts';
 import { PACKET_CLASSES, type RelayCounters, type Traffic, type WayName } from './counters.ts';
 import type { HistogramCounts } from './histogram.ts';
@@ -21,36 +22,31 @@ export interface RelayMetricsSource {
   ready(): boolean;
 }
 
-type Labels = Readonly<Record<string, string>>;
-/** Adds a value to a metric, under these labels. */
-type Add = (value: number, labels?: Labels) => void;
-
 export class RelayMetrics {
-  readonly #registry = new Registry();
+  readonly #metrics = new CollectedMetrics();
   readonly #source: RelayMetricsSource;
   #now: RelayCounters;
 
   constructor(source: RelayMetricsSource) {
     this.#source = source;
     this.#now = source.counters();
-    collectDefaultMetrics({ register: this.#registry });
     this.#describeTraffic();
     this.#describeFlows();
     this.#describeTcp();
     if (this.#now.recovery) this.#describeRecovery();
-    this.#gauge('relay_ready', 'Whether new clients should come here', [], (add) =>
+    this.#metrics.gauge('relay_ready', 'Whether new clients should come here', [], (add) =>
       add(source.ready() ? 1 : 0),
     );
   }
 
   get contentType(): string {
-    return this.#registry.contentType;
+    return this.#metrics.registry.contentType;
   }
 
   /** The text format of Prometheus. */
   scrape(): Promise<string> {
     this.#now = this.#source.counters();
-    return this.#registry.metrics();
+    return this.#metrics.registry.metrics();
   }
 
   #describeTraffic(): void {
@@ -62,23 +58,31 @@ export class RelayMetrics {
       }
     };
     const labels = ['direction', 'class'];
-    this.#counter(
+    this.#metrics.counter(
       'relay_packets_total',
       'Packets of clients and frames of the trunk, by their first byte',
       labels,
       each(({ packets }) => packets),
     );
-    this.#counter(
+    this.#metrics.counter(
       'relay_bytes_total',
       'Bytes of payload, without headers of UDP, IP and trunk',
       labels,
       each(({ bytes }) => bytes),
     );
-    this.#counter('relay_drops_total', 'Packets dropped, see docs/relay.md', ['reason'], (add) => {
-      for (const [reason, count] of Object.entries(this.#now.drops)) add(count, { reason });
-    });
-    this.#counter('relay_send_errors_total', 'Datagrams the system refused to send', [], (add) =>
-      add(this.#now.sendErrors),
+    this.#metrics.counter(
+      'relay_drops_total',
+      'Packets dropped, see docs/relay.md',
+      ['reason'],
+      (add) => {
+        for (const [reason, count] of Object.entries(this.#now.drops)) add(count, { reason });
+      },
+    );
+    this.#metrics.counter(
+      'relay_send_errors_total',
+      'Datagrams the system refused to send',
+      [],
+      (add) => add(this.#now.sendErrors),
     );
     this.#histogram(
       'relay_batch_packets',
@@ -93,10 +97,10 @@ export class RelayMetrics {
   }
 
   #describeFlows(): void {
-    this.#gauge('relay_flows', 'Flows at this moment', ['state'], (add) => {
+    this.#metrics.gauge('relay_flows', 'Flows at this moment', ['state'], (add) => {
       for (const [state, count] of Object.entries(this.#now.flows)) add(count, { state });
     });
-    this.#counter(
+    this.#metrics.counter(
       'relay_flow_creations_total',
       'Flows that began, by what made them; threads share one table, so none is made of another',
       ['source'],
@@ -106,17 +110,17 @@ export class RelayMetrics {
         }
       },
     );
-    this.#counter('relay_flow_ends_total', 'Flows forgotten', ['reason'], (add) => {
+    this.#metrics.counter('relay_flow_ends_total', 'Flows forgotten', ['reason'], (add) => {
       add(this.#now.expiredFlows, { reason: 'expired' });
       add(this.#now.evictedFlows, { reason: 'evicted' });
     });
-    this.#counter(
+    this.#metrics.counter(
       'relay_flow_repointings_total',
       'Proven flows that moved to another transceiver',
       [],
       (add) => add(this.#now.repointings),
     );
-    this.#counter(
+    this.#metrics.counter(
       'relay_token_checks_total',
       'Tokens in connectivity checks, by what came of them',
       ['result', 'key_id'],
@@ -130,32 +134,43 @@ export class RelayMetrics {
 
   /** Only of a relay with Redis; that it has one does not change. */
   #describeRecovery(): void {
-    this.#counter(
+    this.#metrics.counter(
       'relay_flow_lookups_total',
       'Flows that packets lacked, as asked for',
       [],
       (add) => add(this.#now.lookups.flows),
     );
-    this.#counter('relay_held_packets_total', 'Packets that waited for their flow', [], (add) =>
-      add(this.#now.lookups.heldPackets),
+    this.#metrics.counter(
+      'relay_held_packets_total',
+      'Packets that waited for their flow',
+      [],
+      (add) => add(this.#now.lookups.heldPackets),
     );
-    this.#counter(
+    this.#metrics.counter(
       'relay_released_packets_total',
       'Packets that waited for their flow and went on by it',
       [],
       (add) => add(this.#now.lookups.releasedPackets),
     );
-    this.#counter('relay_flow_reads_total', 'Flows looked for in Redis', ['result'], (add) => {
-      const { reads } = this.#now.recovery!;
-      for (const [result, count] of Object.entries(reads)) add(count, { result });
-    });
-    this.#counter('relay_flow_writes_total', 'Flows written to Redis', [], (add) =>
+    this.#metrics.counter(
+      'relay_flow_reads_total',
+      'Flows looked for in Redis',
+      ['result'],
+      (add) => {
+        const { reads } = this.#now.recovery!;
+        for (const [result, count] of Object.entries(reads)) add(count, { result });
+      },
+    );
+    this.#metrics.counter('relay_flow_writes_total', 'Flows written to Redis', [], (add) =>
       add(this.#now.recovery!.writes.written),
     );
-    this.#counter('relay_flow_write_errors_total', 'Requests to write that failed', [], (add) =>
-      add(this.#now.recovery!.writes.failed),
+    this.#metrics.counter(
+      'relay_flow_write_errors_total',
+      'Requests to write that failed',
+      [],
+      (add) => add(this.#now.recovery!.writes.failed),
     );
-    this.#gauge('relay_flow_writes_queued', 'Flows that wait to be written', [], (add) =>
+    this.#metrics.gauge('relay_flow_writes_queued', 'Flows that wait to be written', [], (add) =>
       add(this.#now.recovery!.writes.queued),
     );
     this.#histogram(
@@ -163,11 +178,11 @@ export class RelayMetrics {
       'Time from a packet without its flow to the flow restored for it',
       () => this.#now.recovery!.rebuild,
     );
-    this.#counter('relay_redis_requests_total', 'Requests to Redis', ['result'], (add) => {
+    this.#metrics.counter('relay_redis_requests_total', 'Requests to Redis', ['result'], (add) => {
       const { state: _, ...results } = this.#now.recovery!.redis;
       for (const [result, count] of Object.entries(results)) add(count, { result });
     });
-    this.#gauge(
+    this.#metrics.gauge(
       'relay_redis_state',
       'One for the state of the circuit breaker, or away without a connection; others are zero',
       ['state'],
@@ -179,13 +194,13 @@ export class RelayMetrics {
   }
 
   #describeTcp(): void {
-    this.#gauge('relay_tcp_connections', 'Open TCP connections of clients', [], (add) =>
+    this.#metrics.gauge('relay_tcp_connections', 'Open TCP connections of clients', [], (add) =>
       add(this.#now.tcp.open),
     );
-    this.#counter('relay_tcp_accepted_total', 'TCP connections accepted', [], (add) =>
+    this.#metrics.counter('relay_tcp_accepted_total', 'TCP connections accepted', [], (add) =>
       add(this.#now.tcp.accepted),
     );
-    this.#counter(
+    this.#metrics.counter(
       'relay_tcp_closed_total',
       'TCP connections the relay ended or refused',
       ['reason'],
@@ -195,34 +210,8 @@ export class RelayMetrics {
     );
   }
 
-  #counter(name: string, help: string, labelNames: string[], collect: (add: Add) => void): void {
-    const counter = new Counter({
-      name,
-      help,
-      labelNames,
-      registers: [this.#registry],
-      collect: () => {
-        counter.reset();
-        collect((value, labels = {}) => counter.inc(labels, value));
-      },
-    });
-  }
-
-  #gauge(name: string, help: string, labelNames: string[], collect: (add: Add) => void): void {
-    const gauge = new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [this.#registry],
-      collect: () => {
-        gauge.reset();
-        collect((value, labels = {}) => gauge.set(labels, value));
-      },
-    });
-  }
-
   #histogram(name: string, help: string, counts: () => HistogramCounts): void {
-    this.#registry.registerMetric(new CountedHistogram(name, help, counts));
+    this.#metrics.registry.registerMetric(new CountedHistogram(name, help, counts));
   }
 }
 
