@@ -1,8 +1,8 @@
 /** A copy of terraform/ and regions/ that a test may change, and Terraform's commands in it. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { findProgram } from '../support/find-program.ts';
@@ -73,8 +73,14 @@ export class Project implements AsyncDisposable {
   }
 
   async writeRegion(name: string, region: unknown): Promise<void> {
-    const text = typeof region === 'string' ? region : stringify(region);
-    await writeFile(join(this.#directory, 'regions', `${name}.yaml`), text);
+    await this.write(`regions/${name}.yaml`, stringify(region));
+  }
+
+  /** Writes a file of the copy. */
+  async write(path: string, text: string): Promise<void> {
+    const file = join(this.#directory, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
   }
 
   async removeRegion(name: string): Promise<void> {
