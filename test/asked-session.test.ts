@@ -29,7 +29,9 @@ async function call(ofSecret: object, ofCall: object) {
   peer.addTrack(track);
   const channel = peer.createDataChannel('oai-events');
   const told: Told[] = [];
-  channel.addEventListener('message', ({ data }) => told.push(JSON.parse(String(data))));
+  channel.addEventListener('message', ({ data }) => {
+    if (typeof data === 'string') told.push(JSON.parse(data));
+  });
   onTestFinished(() => {
     track.stop();
     channel.close();
@@ -53,7 +55,7 @@ async function call(ofSecret: object, ofCall: object) {
     say: (event: Told) => channel.send(JSON.stringify(event)),
     of,
     /** Until the parrot notices. */
-    async speak() {
+    speak: async () => {
       const player = new TonePlayer(source, TONE_HZ);
       player.start();
       await until(() => of('input_audio_buffer.speech_started').length > 0);

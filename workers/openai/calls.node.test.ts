@@ -105,18 +105,18 @@ describe('a call is placed', () => {
   });
 });
 
+async function secretOf(session: SessionConfig): Promise<string> {
+  const keys = new ClientSecrets(parseClientSecretKeys(CLIENT_SECRET_KEYS));
+  const { value } = await keys.mint('public', 60, session);
+  return `Bearer ${value}`;
+}
+
 describe('a session of a client secret', () => {
   const OF_SECRET = {
     type: 'realtime',
     instructions: 'Be kind.',
     audio: { output: { voice: 'alloy', speed: 1.2 } },
   };
-
-  async function secretOf(session: SessionConfig): Promise<string> {
-    const keys = new ClientSecrets(parseClientSecretKeys(CLIENT_SECRET_KEYS));
-    const { value } = await keys.mint('public', 60, session);
-    return `Bearer ${value}`;
-  }
 
   const send = async (path: string, contentType: string, body: string, session: SessionConfig) =>
     stage.edge.fetch(path, {
@@ -197,8 +197,16 @@ describe('an error has OpenAI’s shape', () => {
       [413, 'offer_too_large'],
     ],
     ...[
-      ...['', '{', 'null', '1', '"x"', '[]', '[{"type":"realtime"}]'],
-      ...['{"type":"transcription"}', '{"model":1}', DEEP],
+      '',
+      '{',
+      'null',
+      '1',
+      '"x"',
+      '[]',
+      '[{"type":"realtime"}]',
+      '{"type":"transcription"}',
+      '{"model":1}',
+      DEEP,
     ].map((session): [string, string, string, [number, string]] => [
       `the session ${session.slice(0, 60) || 'of nothing'}`,
       form(part('sdp', OFFER), part('session', session)),

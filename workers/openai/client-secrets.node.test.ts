@@ -61,10 +61,20 @@ describe('none is made', () => {
   it.each<[string, string, Record<string, string>, [number, string]]>([
     ['of no JSON', '{', JSON_HEADERS, [400, 'malformed_request']],
     ...[
-      ...['null', '1', '"x"', '[]', '[{}]', '{"expires_after":[]}', '{"expires_after":null}'],
-      ...['null', '1', '"x"', '[]', '[{"type":"realtime"}]', '{"model":1}', DEEP].map(
-        (session) => `{"session":${session}}`,
-      ),
+      'null',
+      '1',
+      '"x"',
+      '[]',
+      '[{}]',
+      '{"expires_after":[]}',
+      '{"expires_after":null}',
+      '{"session":null}',
+      '{"session":1}',
+      '{"session":"x"}',
+      '{"session":[]}',
+      '{"session":[{"type":"realtime"}]}',
+      '{"session":{"model":1}}',
+      `{"session":${DEEP}}`,
     ].map((body): [string, string, Record<string, string>, [number, string]] => [
       `of ${body.slice(0, 60)}`,
       body,

@@ -238,6 +238,7 @@ export class RealtimeSession implements BackendSession {
 }
 
 /** The model is the operator's to choose: it decides what a call costs, and stands in the URL of most services. */
-function ofCaller({ model: _, ...session }: SessionConfig): SessionConfig {
+function ofCaller(asked: SessionConfig): SessionConfig {
+  const { model: _, ...session } = asked;
   return session;
 }
