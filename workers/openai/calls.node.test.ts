@@ -111,6 +111,18 @@ async function secretOf(session: SessionConfig): Promise<string> {
   return `Bearer ${value}`;
 }
 
+const postWithSecret = async (
+  path: string,
+  contentType: string,
+  body: string,
+  session: SessionConfig,
+) =>
+  stage.edge.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': contentType, authorization: await secretOf(session) },
+    body,
+  });
+
 describe('a session of a client secret', () => {
   const OF_SECRET = {
     type: 'realtime',
@@ -118,15 +130,8 @@ describe('a session of a client secret', () => {
     audio: { output: { voice: 'alloy', speed: 1.2 } },
   };
 
-  const send = async (path: string, contentType: string, body: string, session: SessionConfig) =>
-    stage.edge.fetch(path, {
-      method: 'POST',
-      headers: { 'content-type': contentType, authorization: await secretOf(session) },
-      body,
-    });
-
   it.each([CALLS, '/v1/calls', '/whip'])('is that of a call by %s', async (path) => {
-    const response = await send(path, 'application/sdp', OFFER, OF_SECRET);
+    const response = await postWithSecret(path, 'application/sdp', OFFER, OF_SECRET);
     expect(response.status).toBe(201);
     await response.text();
     expect(createdOf()).toMatchObject({ session: OF_SECRET });
@@ -134,7 +139,7 @@ describe('a session of a client secret', () => {
 
   it('lies under that of the call', async () => {
     const body = form(part('sdp', OFFER), part('session', SESSION));
-    const response = await send(CALLS, FORM_TYPE, body, OF_SECRET);
+    const response = await postWithSecret(CALLS, FORM_TYPE, body, OF_SECRET);
     expect(response.status).toBe(201);
     await response.text();
     expect(createdOf()).toEqual({
@@ -151,7 +156,7 @@ describe('a session of a client secret', () => {
   it('is refused where both together are too large', async () => {
     const own = JSON.stringify({ x: 'a'.repeat(MAX_SESSION_BYTES - 100) });
     const body = form(part('sdp', OFFER), part('session', own));
-    const response = await send(CALLS, FORM_TYPE, body, { y: 'b'.repeat(1_000) });
+    const response = await postWithSecret(CALLS, FORM_TYPE, body, { y: 'b'.repeat(1_000) });
     expect(await errorOf(response)).toEqual([400, 'malformed_request']);
     expect(stage.origin.requests).toEqual([]);
   });
