@@ -1,7 +1,7 @@
 /** Runs the module that derives every table on many footprints at once, in one run of Terraform. */
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
-import type { Project, RegionFiles } from './project.ts';
+import { YAML_OF_TERRAFORM, type Project, type RegionFiles } from './project.ts';
 
 const SCHEMA = new URL('../../regions/region.schema.json', import.meta.url);
 
@@ -79,7 +79,10 @@ export function errorsIn(stdout: string): string[] {
 
 async function prepare(project: Project, cases: readonly Case[]): Promise<void> {
   const texts = cases.map(({ files, ledger = {} }, at) => {
-    const entries = Object.entries(files).map(([name, file]) => [name, stringify(file)]);
+    const entries = Object.entries(files).map(([name, file]) => [
+      name,
+      stringify(file, YAML_OF_TERRAFORM),
+    ]);
     return [keyOf(at), { files: Object.fromEntries(entries), ledger }];
   });
   const variables = { cases: Object.fromEntries(texts), schema: await readFile(SCHEMA, 'utf8') };

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Region } from '../../protocol/footprint-region.ts';
-import { checkFootprint, clusterRoutes, steeringTable, type Footprint } from '../../protocol/footprint.ts';
+import {
+  checkFootprint,
+  clusterRoutes,
+  steeringTable,
+  type Footprint,
+} from '../../protocol/footprint.ts';
 import { MAX_REGION_RELAYS } from '../../protocol/signature.ts';
 import { describeWith, TERRAFORM } from '../support/optional-program.ts';
 import { tablesOf, VIPS, type Tables } from './footprints.ts';
@@ -23,8 +28,13 @@ describeWith(TERRAFORM, 'the tables of TypeScript and of Terraform are the same'
   afterAll(() => project[Symbol.asyncDispose]());
 
   test('for the regions of this repository, and for any others', { timeout: 240_000 }, async () => {
-    const footprints = [await realRegions(), ...fc.sample(footprint(), FOOTPRINTS)].map(checkFootprint);
-    const tables = await tablesOf(project, footprints.map((files) => ({ files })));
+    const footprints = [await realRegions(), ...fc.sample(footprint(), FOOTPRINTS)].map(
+      checkFootprint,
+    );
+    const tables = await tablesOf(
+      project,
+      footprints.map((files) => ({ files })),
+    );
     for (const [at, regions] of footprints.entries()) {
       const found = tables[at]!;
       expect(found.steering).toEqual(steeringTable(regions, endpointsIn(found)));
@@ -41,7 +51,10 @@ function endpointsIn({ signaling_hosts }: Tables) {
   );
   expect(relays.length).toBeLessThanOrEqual(MAX_REGION_RELAYS);
   return Object.fromEntries(
-    Object.entries(signaling_hosts).map(([name, host]) => [name, { signaling: `https://${host}`, relays }]),
+    Object.entries(signaling_hosts).map(([name, host]) => [
+      name,
+      { signaling: `https://${host}`, relays },
+    ]),
   );
 }
 
@@ -64,7 +77,14 @@ function pairsOf(regions: Footprint): { requester: string; accepter: string }[] 
   );
 }
 
-const NAMES = ['af-south-1', 'ap-southeast-2', 'eu-north-1', 'me-central-1', 'sa-east-1', 'us-gov-west-1'];
+const NAMES = [
+  'af-south-1',
+  'ap-southeast-2',
+  'eu-north-1',
+  'me-central-1',
+  'sa-east-1',
+  'us-gov-west-1',
+];
 const COUNTRIES = ['AE', 'AU', 'BR', 'NO', 'SE', 'US', 'ZA'];
 const COLOS = ['ARN', 'DXB', 'GRU', 'JNB', 'SYD'];
 const CONTINENTS = ['AF', 'AN', 'AS', 'EU', 'NA', 'OC', 'SA'] as const;
@@ -74,7 +94,10 @@ function footprint(): fc.Arbitrary<Regions> {
   const regions = fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1 }).chain((names) =>
     fc.tuple(
       fc.constant(names),
-      fc.uniqueArray(fc.integer({ min: 1, max: 0xffff }), { minLength: names.length, maxLength: names.length }),
+      fc.uniqueArray(fc.integer({ min: 1, max: 0xffff }), {
+        minLength: names.length,
+        maxLength: names.length,
+      }),
       fc.tuple(...names.map((name, at) => regionOf(name, at, names))),
     ),
   );
