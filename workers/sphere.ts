@@ -1,4 +1,4 @@
-/** Places on the earth as unit vectors: nearness is a dot product, without trigonometry per candidate. */
+/** Places on the earth as unit vectors: nearness is a dot product. */
 
 /** Mean radius of the earth, IUGG. */
 const EARTH_RADIUS_KM = 6371.0088;
@@ -27,7 +27,11 @@ export function unitVector([latitude, longitude]: Coordinates): Vector {
 
 /** Kilometers along a great circle. */
 export function kilometers(a: Vector, b: Vector): number {
-  const cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  return arcKilometers(a[0] * b[0] + a[1] * b[1] + a[2] * b[2]);
+}
+
+/** Kilometers along a great circle between two places. @param cosine Dot product of their unit vectors. */
+export function arcKilometers(cosine: number): number {
   return Math.acos(Math.min(1, Math.max(-1, cosine))) * EARTH_RADIUS_KM;
 }
 

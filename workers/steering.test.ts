@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { SteeringCluster } from '../protocol/footprint.ts';
 import type { Place } from './client-place.ts';
-import { distanceKm, NEAREST, steer, steeringIndex } from './steering.ts';
+import { distanceKm, steer, steeringIndex } from './steering.ts';
 import { testTable } from './testing/steering-table.ts';
 
 const index = steeringIndex(testTable());
@@ -217,58 +216,6 @@ describe('an override', () => {
     const { clusters, ingress } = steered({ ...FRANKFURT, country: 'DE' }, 'draining');
     expect(clusters[0]?.region).toBe('us-east-1');
     expect(ingress?.region).toBe('eu-central-1');
-  });
-});
-
-describe('weights and peers', () => {
-  // About half way between Ashburn and Frankfurt.
-  const ATLANTIC = { latitude: '52', longitude: '-35' };
-
-  it('draw clients from further away', () => {
-    expect(regions(ATLANTIC)[0]).toBe('eu-central-1');
-    expect(regions(ATLANTIC, testTable({ 1: { weight: 2 } }))[0]).toBe('us-east-1');
-    expect(regions(FRANKFURT, testTable({ 1: { weight: 2 } }))[0]).toBe('eu-central-1');
-  });
-
-  it('are the clusters about as near as the nearest', () => {
-    expect(steer(index, FRANKFURT).peers).toBe(1);
-    expect(steer(index, ATLANTIC).peers).toBe(2);
-    const LUXEMBOURG = { latitude: '49.6', longitude: '6.1' };
-    const paris = { latitude: 48.86, longitude: 2.35 };
-    const twins = steer(steeringIndex(testTable({ 2: { failover: [3] }, 3: paris })), LUXEMBOURG);
-    expect([twins.clusters[1]?.cluster, twins.peers]).toEqual([3, 2]);
-    // A failover list that names one further away first is the will of whoever wrote it.
-    const apart = steer(steeringIndex(testTable({ 2: { failover: [1] }, 3: paris })), LUXEMBOURG);
-    expect([apart.clusters[1]?.cluster, apart.peers]).toEqual([1, 1]);
-  });
-});
-
-describe('a large table', () => {
-  const [one] = testTable().clusters;
-  const clusters: SteeringCluster[] = Array.from({ length: 300 }, (_, i) => ({
-    ...one!,
-    cluster: i + 1,
-    latitude: ((i * 37) % 160) - 80,
-    longitude: ((i * 101) % 360) - 180,
-    failover: [],
-  }));
-  const large = steeringIndex({ version: 1, clusters });
-
-  it('gives the nearest of all, in the order of their distance', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: -90, max: 90, noNaN: true }),
-        fc.double({ min: -180, max: 180, noNaN: true }),
-        (north, east) => {
-          const place = { latitude: north.toFixed(4), longitude: east.toFixed(4) };
-          const far = (cluster: SteeringCluster) => distanceKm(place, cluster)!;
-          const nearest = clusters.map(far).toSorted((a, b) => a - b);
-          const steered = steer(large, place).clusters.map(far);
-          expect(steered).toHaveLength(NEAREST);
-          for (const [i, km] of steered.entries()) expect(km).toBeCloseTo(nearest[i]!, 1);
-        },
-      ),
-    );
   });
 });
 

@@ -3,9 +3,9 @@
  * to try them. Pure.
  */
 import type { SteeringCluster, SteeringTable } from '../protocol/footprint.ts';
-import { anchorOf, type Anchor, type SteeringBasis } from './anchor.ts';
+import { anchorOf, type SteeringBasis } from './anchor.ts';
 import type { Place } from './client-place.ts';
-import { kilometers, readCoordinates, unitVector, type Vector } from './sphere.ts';
+import { arcKilometers, kilometers, readCoordinates, unitVector, type Vector } from './sphere.ts';
 
 /** Clusters by distance that are considered; those behind them would never get their turn. */
 export const NEAREST = 16;
@@ -34,8 +34,8 @@ export interface SteeringIndex {
   readonly clusters: readonly SteeringCluster[];
   /** x, y, z of each cluster in turn. */
   readonly vectors: Float64Array;
-  /** What the square of a distance counts for, of each cluster: less the more it weighs. */
-  readonly scales: Float64Array;
+  /** Of each cluster in turn. */
+  readonly weights: Float64Array;
   /** All but the planned ones. */
   readonly serving: readonly SteeringCluster[];
   readonly byColo: ReadonlyMap<string, SteeringCluster>;
@@ -48,11 +48,11 @@ export function steeringIndex(table: SteeringTable): SteeringIndex {
   const vectors = Float64Array.from(
     clusters.flatMap(({ latitude, longitude }) => [...unitVector([latitude, longitude])]),
   );
-  const scales = Float64Array.from(clusters, ({ weight = DEFAULT_WEIGHT }) => weight ** -2);
+  const weights = Float64Array.from(clusters, ({ weight = DEFAULT_WEIGHT }) => weight);
   return {
     clusters,
     vectors,
-    scales,
+    weights,
     serving,
     byColo: overrides(serving, 'colos'),
     byCountry: overrides(serving, 'countries'),
@@ -61,17 +61,18 @@ export function steeringIndex(table: SteeringTable): SteeringIndex {
 
 /**
  * The region that an override names is a client's home, else the nearest, its distance divided by its weight.
- * Its cluster comes first, then those of its failover list, then all others by distance from the client. A
- * region that is draining takes no session, but keeps its place as home, so that its failover list says who
- * takes over; a planned one does not count.
+ * The order is the home; without an override those about as near; the home's failover list; all others by
+ * distance from the client. A region that is draining takes no session, but keeps its place as home, so that
+ * those about as near and its failover list take over; a planned one does not count.
  */
 export function steer(index: SteeringIndex, place: Place): Steering {
   const anchor = anchorOf(index.serving, place);
-  const near = nearest(index, anchor.at);
+  const { near, equals } = nearest(index, anchor.at);
   const forced = overrideOf(index, place);
   const home = forced?.home ?? near[0];
   const reason = forced?.reason ?? anchor.reason;
-  const order = home ? [home, ...takeover(index, home), ...near] : [];
+  const first = forced ? [forced.home] : near.slice(0, equals);
+  const order = home ? [...first, ...takeover(index, home), ...near] : [];
   const clusters = [...new Set(order)].filter(isActive);
   const ingress = home && isActive(home) ? home : (near.find(isActive) ?? home);
   return {
@@ -79,8 +80,7 @@ export function steer(index: SteeringIndex, place: Place): Steering {
     reason: explain(reason, home, clusters[0]),
     ingress,
     clusters,
-    peers:
-      forced || clusters[0] !== near[0] ? Math.min(1, clusters.length) : peers(anchor, clusters),
+    peers: Math.min(clusters.length, Math.max(1, first.filter(isActive).length)),
   };
 }
 
@@ -132,36 +132,26 @@ function explain(
   return `takes over for ${home.region}, which is ${home.state}; that one is ${reason}`;
 }
 
-/** Peers of the first, which must follow it in the order: a failover list may put others between. */
-function peers({ at }: Anchor, clusters: readonly SteeringCluster[]): number {
-  const weighed = clusters.map(
-    ({ latitude, longitude, weight = DEFAULT_WEIGHT }) =>
-      kilometers(at, unitVector([latitude, longitude])) / weight,
-  );
-  const limit = weighed[0]! * PEER_FACTOR + PEER_KM;
-  const end = weighed.findIndex((distance) => distance > limit);
-  return end === -1 ? clusters.length : end;
-}
-
-/** The {@link NEAREST} that are not just planned, near to far; equally near ones by their ids. */
-function nearest(index: SteeringIndex, [x, y, z]: Vector): SteeringCluster[] {
-  const { clusters, vectors, scales } = index;
-  const found: number[] = [];
-  const keys: number[] = [];
+/** The {@link NEAREST} that are not just planned, near to far, and how many of them are about equally near. */
+function nearest({ clusters, vectors, weights }: SteeringIndex, [x, y, z]: Vector) {
+  const near: SteeringCluster[] = [];
+  /** Kilometers divided by weight. */
+  const distances: number[] = [];
   for (let i = 0; i < clusters.length; i++) {
     if (clusters[i]!.state === 'planned') continue;
     const cosine = x * vectors[3 * i]! + y * vectors[3 * i + 1]! + z * vectors[3 * i + 2]!;
-    // Half the square of the chord: in the order of distances.
-    const key = (1 - cosine) * scales[i]!;
-    let at = keys.length;
-    while (at > 0 && keys[at - 1]! > key) at--;
+    const distance = arcKilometers(cosine) / weights[i]!;
+    // Equally near ones stay in the order of their ids.
+    let at = distances.length;
+    while (at > 0 && distances[at - 1]! > distance) at--;
     if (at >= NEAREST) continue;
-    keys.splice(at, 0, key);
-    found.splice(at, 0, i);
-    if (keys.length > NEAREST) {
-      keys.pop();
-      found.pop();
+    distances.splice(at, 0, distance);
+    near.splice(at, 0, clusters[i]!);
+    if (distances.length > NEAREST) {
+      distances.pop();
+      near.pop();
     }
   }
-  return found.map((i) => clusters[i]!);
+  const limit = (distances[0] ?? 0) * PEER_FACTOR + PEER_KM;
+  return { near, equals: distances.filter((distance) => distance <= limit).length };
 }
