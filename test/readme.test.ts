@@ -44,6 +44,8 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
   'npm run simulate': proveSimulate,
+  // It takes minutes; test/soak.test.ts runs a slice of it.
+  'npm run soak': async () => expectScript('soak'),
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
