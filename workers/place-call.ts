@@ -2,6 +2,7 @@
 import { newCall } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
+import type { SessionConfig } from '../protocol/session-config.ts';
 import { Admission, tooManyCalls } from './admission.ts';
 import { candidates, type Candidate } from './candidates.ts';
 import { backgroundOf, footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
@@ -38,10 +39,15 @@ export interface PlacedCall {
   readonly headers: Readonly<Record<'server-timing' | 'relay-path', string>>;
 }
 
-/** The call, or the problem that a client is told. */
+/**
+ * The call, or the problem that a client is told.
+ *
+ * @param session What the caller asks of the voice; what its client secret says unless given.
+ */
 export async function placeCall(
   context: EdgeContext,
   offer: string,
+  session: SessionConfig | undefined = context.get('caller').session,
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
@@ -58,7 +64,17 @@ export async function placeCall(
   const admission = Admission.ask(context, { call, cluster: home.cluster });
   let outcome: PlacedCall | Response | undefined;
   try {
-    outcome = await tryAll({ context, keys, timings, steering, ingress, offer, call, admission });
+    const creation = { offer, session };
+    outcome = await tryAll({
+      context,
+      keys,
+      timings,
+      steering,
+      ingress,
+      creation,
+      call,
+      admission,
+    });
     return outcome;
   } finally {
     if (!outcome || outcome instanceof Response) await admission?.giveBack();
@@ -71,14 +87,14 @@ interface Placing {
   readonly timings: StageTimings;
   readonly steering: Steering;
   readonly ingress: SteeringCluster;
-  readonly offer: string;
+  readonly creation: Parameters<typeof createSession>[2];
   /** Name of the call in its first try. */
   readonly call: string;
   readonly admission: Admission | undefined;
 }
 
 async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
-  const { context, keys, timings, steering, ingress, offer, admission } = placing;
+  const { context, keys, timings, steering, ingress, creation, admission } = placing;
   const readRoster = rostersFor(context);
   const choices = candidates(
     steering,
@@ -104,7 +120,7 @@ async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
       );
       const origin = originOf(cluster, keys, timeout);
       const [outcome] = await Promise.all([
-        timings.measure('forward', () => createSession(origin, claims, offer)),
+        timings.measure('forward', () => createSession(origin, claims, creation)),
         admission?.move({ call, cluster: cluster.cluster }),
       ]);
       if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
