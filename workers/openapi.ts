@@ -10,6 +10,7 @@ import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/pro
 import { SessionSchema } from './openai/call-form.ts';
 import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
 import { ClientMessageSchema } from './signal/messages.ts';
+import { WhereSchema } from './where-answer.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
@@ -182,7 +183,12 @@ const PATHS = {
   '/v1/where': {
     get: {
       summary: 'Where a call from here would go, and why.',
-      responses: { 200: answer('The decision.', { [JSON_TYPE]: { schema: { type: 'object' } } }) },
+      description: 'The same state gives the same answer.',
+      responses: {
+        200: answer('The decision.', {
+          [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Where' } },
+        }),
+      },
     },
   },
   '/healthz': {
@@ -237,6 +243,7 @@ export function openApiDocument() {
         ClientSecret: secretSchema,
         Session: schemaOf(SessionSchema),
         SignalMessage: schemaOf(ClientMessageSchema),
+        Where: schemaOf(WhereSchema),
       },
     },
   };
@@ -248,9 +255,7 @@ export async function openApiText(): Promise<string> {
   return format(JSON.stringify(openApiDocument()), { ...style, parser: 'json' });
 }
 
-function schemaOf(
-  schema: typeof SessionSchema | typeof ClientMessageSchema | typeof ClientSecretRequestSchema,
-) {
+function schemaOf(schema: Parameters<typeof toJsonSchema>[0]) {
   const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12' });
   return rest;
 }
