@@ -1,0 +1,17 @@
+#!/bin/bash
+# Tells auto scaling how full this machine is: sessions, and the percentage of those it takes.
+. "$(dirname "$0")/common.sh"
+
+metrics=
+for ((port = 9500; port < 9516; port++)); do
+  metrics+=$(curl -sf "http://127.0.0.1:$port/metrics" || true)$'\n'
+done
+read -r sessions percent < <(awk '
+  /^transceiver_sessions{/ { sessions += $2 }
+  /^transceiver_capacity / { capacity += $2 }
+  END { print sessions + 0, capacity ? 100 * sessions / capacity : 0 }
+' <<< "$metrics")
+dimension="Dimensions=[{Name=AutoScalingGroupName,Value=$AUTOSCALING_GROUP}]"
+aws cloudwatch put-metric-data --namespace GlobalRelay --metric-data \
+  "MetricName=Sessions,Unit=Count,Value=$sessions,$dimension" \
+  "MetricName=SessionUtilization,Unit=Percent,Value=$percent,$dimension"
