@@ -11,6 +11,7 @@ import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/pro
 import { SessionSchema } from '../protocol/session-config.ts';
 import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
 import { ClientMessageSchema } from './signal/messages.ts';
+import { WhereSchema } from './where-answer.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
@@ -185,7 +186,12 @@ const PATHS = {
   '/v1/where': {
     get: {
       summary: 'Where a call from here would go, and why.',
-      responses: { 200: answer('The decision.', { [JSON_TYPE]: { schema: { type: 'object' } } }) },
+      description: 'The same state gives the same answer.',
+      responses: {
+        200: answer('The decision.', {
+          [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Where' } },
+        }),
+      },
     },
   },
   '/healthz': {
@@ -240,6 +246,7 @@ export function openApiDocument() {
         ClientSecret: secretSchema,
         Session: schemaOf(SessionSchema),
         SignalMessage: schemaOf(ClientMessageSchema),
+        Where: schemaOf(WhereSchema),
       },
     },
   };

@@ -1,5 +1,6 @@
 /** Places a call: finds a transceiver near the client that takes its offer. Every API starts calls by this. */
 import { newCall } from '../protocol/call-id.ts';
+import type { Creation } from '../protocol/creation.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import type { SessionConfig } from '../protocol/session-config.ts';
@@ -87,7 +88,7 @@ interface Placing {
   readonly timings: StageTimings;
   readonly steering: Steering;
   readonly ingress: SteeringCluster;
-  readonly creation: Parameters<typeof createSession>[2];
+  readonly creation: Creation;
   /** Name of the call in its first try. */
   readonly call: string;
   readonly admission: Admission | undefined;
