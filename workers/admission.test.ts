@@ -38,7 +38,7 @@ it.each([
 });
 
 it('a call is refused when the object says no', async () => {
-  const admit = vi.fn(() => Promise.resolve(false));
+  const admit = vi.fn<() => Promise<boolean>>(() => Promise.resolve(false));
   const admission = ask(admit)!;
   expect(await admission.granted).toBe(false);
   await admission.giveBack();

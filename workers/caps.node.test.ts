@@ -203,8 +203,8 @@ describe('a tenant with a cap', () => {
     const tenant = await newTenant();
     await fill(tenant);
     await isRefused(await post('/v1/calls', tenant.headers));
-    await place(await newTenant());
-    await fill(await newTenant({}), 2 * CAP);
+    expect(await fill(await newTenant())).toHaveLength(CAP);
+    expect(await fill(await newTenant({}), 2 * CAP)).toHaveLength(2 * CAP);
   });
 });
 

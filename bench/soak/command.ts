@@ -23,8 +23,6 @@ if (!Number.isInteger(calls) || calls < LEAST_CALLS || !(rate > 0)) {
 } else {
   const result = await soak({ calls, rate, log: console.log });
   const { taken, refused, setup, seconds, settled, misses } = result;
-  const sum = (counts: Readonly<Record<string, number>>) =>
-    Object.values(counts).reduce((total, count) => total + count, 0);
   console.log(
     `${sum(taken)} calls taken and ${sum(refused)} refused in ${seconds.toFixed(0)} s, nothing left ` +
       `${settled.toFixed(0)} s after; setup ${setup.p50.toFixed(0)} ms (p50), ${setup.p99.toFixed(0)} ms (p99)`,
@@ -32,4 +30,8 @@ if (!Number.isInteger(calls) || calls < LEAST_CALLS || !(rate > 0)) {
   for (const miss of misses) console.log(`MISS ${miss}`);
   await keepResults('soak', { calls, rate, ...result });
   if (misses.length > 0) process.exitCode = 1;
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0);
 }

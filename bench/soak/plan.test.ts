@@ -17,12 +17,14 @@ test('the shortest soak has every kind of call', () => {
   expect(new Set(kinds)).toEqual(new Set(['capped', 'left', 'limited', 'free']));
 });
 
+/** Milliseconds between the starts of groups of a kind. */
+function gaps(kind: string): number[] {
+  const groups = planSoak(4000, 20).filter((group) => group.kind === kind);
+  const starts = groups.map(({ at }) => at[0]!);
+  return starts.slice(1).map((at, i) => at - starts[i]!);
+}
+
 test('calls that nobody ends have the time to end, and limits that to begin anew', () => {
-  const starts = (kind: string) =>
-    planSoak(4000, 20)
-      .filter((group) => group.kind === kind)
-      .map(({ at }) => at[0]!);
-  const gaps = (kind: string) => starts(kind).flatMap((at, i, all) => (i ? at - all[i - 1]! : []));
   expect(gaps('left').length).toBeGreaterThan(1);
   expect(Math.min(...gaps('left'))).toBeGreaterThanOrEqual(35_000);
   expect(Math.min(...gaps('limited'))).toBeGreaterThanOrEqual(59_000);

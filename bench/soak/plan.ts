@@ -41,17 +41,20 @@ export function planSoak(calls: number, rate: number): Group[] {
   const perCycle = Math.max(LEAST_CALLS, CYCLE * rate);
   const groups: Group[] = [];
   let planned = 0;
-  const add = (kind: Kind, count: number, mayHave: number) => {
-    const at = Array.from({ length: count }, (_, i) => ((planned + i) * 1000) / rate);
-    groups.push({ kind, at, mayHave });
-    planned += count;
-  };
   for (let cycle = 0; planned < calls; cycle++) {
     const end = Math.min(calls, (cycle + 1) * perCycle);
     for (const { kind, calls: count, mayHave, every } of GROUPS) {
-      if (cycle % every === 0 && planned + count <= end) add(kind, count, mayHave);
+      if (cycle % every !== 0 || planned + count > end) continue;
+      groups.push({ kind, at: timesOf(planned, count, rate), mayHave });
+      planned += count;
     }
-    while (planned < end) add('free', 1, 1);
+    for (; planned < end; planned++) {
+      groups.push({ kind: 'free', at: timesOf(planned, 1, rate), mayHave: 1 });
+    }
   }
   return groups;
+}
+
+function timesOf(first: number, count: number, rate: number): number[] {
+  return Array.from({ length: count }, (_, i) => ((first + i) * 1000) / rate);
 }

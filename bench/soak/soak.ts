@@ -29,6 +29,8 @@ const PLACES: readonly Place[] = [
   { colo: 'SYD', latitude: '-33.87', longitude: '151.21', country: 'AU', continent: 'OC' },
 ];
 
+const NONE = { free: 0, capped: 0, left: 0, limited: 0 };
+
 export interface SoakOptions {
   readonly calls: number;
   /** Calls a second. */
@@ -60,8 +62,9 @@ export async function soak({ calls, rate, log }: SoakOptions): Promise<SoakResul
     onTrouble: (line) => misses.push(line),
   });
   const places = [...Object.values(stack.footprint).map(placeOfRegion), ...PLACES];
-  const count = () => ({ free: 0, capped: 0, left: 0, limited: 0 });
-  const [taken, refused, took] = [count(), count(), [] as number[]];
+  const taken = { ...NONE };
+  const refused = { ...NONE };
+  const took: number[] = [];
   let asked = 0;
 
   const hearing = async (kind: Kind): Promise<Answer> => {
@@ -91,7 +94,7 @@ export async function soak({ calls, rate, log }: SoakOptions): Promise<SoakResul
     misses.push(...judge(group, answers, begun.minute === minuteNow()));
     if (group.kind === 'left') return;
     if (group.kind === 'free') await delay(Math.random() * LONGEST_HOLD);
-    const ends = answers.map((answer) => (answer.outcome === 'taken' ? answer.end() : undefined));
+    const ends = answers.flatMap((answer) => (answer.outcome === 'taken' ? [answer.end()] : []));
     for (const miss of await Promise.all(ends)) if (miss !== undefined) misses.push(miss);
   });
   const progress = setInterval(() => log(`${asked} of ${calls} calls asked for`), 10_000);

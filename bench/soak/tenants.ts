@@ -19,7 +19,6 @@ export interface SoakTenants {
 }
 
 export function makeTenants(): SoakTenants {
-  const keyOf = (kind: Kind) => `sk_${kind}_${randomBytes(32).toString('base64url')}`;
   const keys = {
     free: keyOf('free'),
     capped: keyOf('capped'),
@@ -32,6 +31,10 @@ export function makeTenants(): SoakTenants {
     }),
   );
   return { tenants, keys };
+}
+
+function keyOf(kind: Kind): string {
+  return `sk_${kind}_${randomBytes(32).toString('base64url')}`;
 }
 
 export function sha256(text: string): string {
