@@ -1,4 +1,7 @@
-/** A vitest reporter that ends every run with the plain line `N passed, N failed`. */
+/**
+ * A vitest reporter that ends every run with the plain line `N passed, N failed`, after a line for each
+ * reason that tests were skipped for.
+ */
 import type { Reporter, TestModule } from 'vitest/node';
 
 /** What a run came to; a file that cannot be loaded and an unhandled error each count as failed. */
@@ -6,23 +9,26 @@ export interface Tally {
   passed: number;
   failed: number;
   skipped: number;
+  /** Each reason that tests were skipped for, as they gave it. */
+  notes: Set<string>;
 }
 
 type Counted = Pick<TestModule, 'errors'> & {
   readonly children: {
-    allTests(): Iterable<{ result(): { readonly state: string } }>;
+    allTests(): Iterable<{ result(): { readonly state: string; readonly note?: unknown } }>;
     allSuites(): Iterable<{ errors(): readonly unknown[] }>;
   };
 };
 
 /** A test that was left pending, as when its worker died, counts as failed. */
 export function tally(modules: readonly Counted[], unhandled: readonly unknown[]): Tally {
-  const total: Tally = { passed: 0, failed: unhandled.length, skipped: 0 };
+  const total: Tally = { passed: 0, failed: unhandled.length, skipped: 0, notes: new Set() };
   for (const module of modules) {
     total.failed += module.errors().length;
     for (const suite of module.children.allSuites()) total.failed += suite.errors().length;
     for (const test of module.children.allTests()) {
-      const { state } = test.result();
+      const { state, note } = test.result();
+      if (typeof note === 'string') total.notes.add(note);
       if (state === 'passed') total.passed++;
       else if (state === 'skipped') total.skipped++;
       else total.failed++;
@@ -31,7 +37,7 @@ export function tally(modules: readonly Counted[], unhandled: readonly unknown[]
   return total;
 }
 
-export function closingLine({ passed, failed, skipped }: Tally): string {
+export function closingLine({ passed, failed, skipped }: Omit<Tally, 'notes'>): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 
@@ -49,9 +55,10 @@ export class ClosingLine implements Reporter {
 
   /** The line and the exit code never contradict each other. */
   #close(code: number): void {
-    const { passed, failed, skipped } = this.#tally ?? { passed: 0, failed: 0, skipped: 0 };
+    const { passed, failed, skipped, notes } = this.#tally ?? tally([], []);
     const unexplained = code !== 0 && failed === 0 ? 1 : 0;
     if (failed > 0 && code === 0) process.exitCode = 1;
+    for (const note of notes) process.stdout.write(`NOT TESTED: ${note}\n`);
     process.stdout.write(`${closingLine({ passed, failed: failed + unexplained, skipped })}\n`);
   }
 }

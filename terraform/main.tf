@@ -1,0 +1,89 @@
+# The footprint in the cloud. Each file in regions/ is a region; nothing here names one.
+
+locals {
+  regions_dir = "${path.root}/${var.regions_dir}"
+  tags        = merge(var.tags, { app = var.name })
+  edge_url    = "https://${var.hostname}"
+}
+
+module "footprint" {
+  source = "./modules/footprint"
+
+  files    = { for file in fileset(local.regions_dir, "*.yaml") : trimsuffix(file, ".yaml") => file("${local.regions_dir}/${file}") }
+  schema   = file("${local.regions_dir}/region.schema.json")
+  ledger   = fileexists("${local.regions_dir}/ledger.json") ? jsondecode(file("${local.regions_dir}/ledger.json")) : {}
+  hostname = var.hostname
+  vips     = module.anycast.addresses
+}
+
+module "region" {
+  source   = "./modules/region"
+  for_each = module.footprint.built
+
+  name                    = each.key
+  deployment              = var.name
+  account_id              = var.aws_account_id
+  settings                = each.value
+  subnets                 = module.footprint.subnets[each.key]
+  load_balancer_addresses = module.footprint.load_balancer_addresses[each.key]
+  networks = {
+    relays       = module.footprint.relay_networks[each.key]
+    transceivers = module.footprint.transceiver_networks[each.key]
+    peers        = module.footprint.peer_relays[each.key]
+  }
+  ports           = module.footprint.ports
+  routes          = jsonencode([for route in module.footprint.routing : route if route.region != each.key])
+  images          = var.images
+  machine_image   = var.machine_image
+  edge_url        = local.edge_url
+  secrets         = var.secrets
+  secrets_version = var.secrets_version
+  scale           = var.scale
+  drain_seconds   = var.drain_seconds
+  log_days        = var.log_days
+  tags            = merge(local.tags, { region = each.key })
+}
+
+module "peering" {
+  source   = "./modules/peering"
+  for_each = module.footprint.peerings
+
+  requester = {
+    region         = each.value.requester
+    cidr           = module.footprint.built[each.value.requester].cidr
+    vpc_id         = module.region[each.value.requester].vpc_id
+    route_table_id = module.region[each.value.requester].route_table_id
+  }
+  accepter = {
+    region         = each.value.accepter
+    cidr           = module.footprint.built[each.value.accepter].cidr
+    vpc_id         = module.region[each.value.accepter].vpc_id
+    route_table_id = module.region[each.value.accepter].route_table_id
+  }
+  tags = local.tags
+}
+
+module "anycast" {
+  source = "./modules/anycast"
+
+  name = var.name
+  port = module.footprint.ports.relay
+  endpoints = { for region, dial in module.footprint.endpoint_dials : region => {
+    load_balancer_arn = module.region[region].load_balancer_arn
+    traffic_dial      = dial
+  } }
+  tags = local.tags
+}
+
+module "edge" {
+  source = "./modules/edge"
+
+  name             = var.name
+  account_id       = var.cloudflare.account_id
+  zone_id          = var.cloudflare.zone_id
+  hostname         = var.hostname
+  steering         = jsonencode(module.footprint.steering)
+  signaling_hosts  = { for region in keys(module.footprint.built) : region => module.footprint.signaling_hosts[region] }
+  worker           = { script = "${path.root}/${var.worker.script}", page = "${path.root}/${var.worker.page}" }
+  calls_per_minute = var.calls_per_minute
+}

@@ -1,0 +1,9 @@
+output "signaling_url" {
+  description = "What clients are given: the base URL of the edge."
+  value       = "https://${cloudflare_workers_custom_domain.edge.hostname}"
+}
+
+output "tunnel_ids" {
+  description = "The tunnel of each built region. Its token is to be stored in the region by hand."
+  value       = { for region, it in cloudflare_zero_trust_tunnel_cloudflared.signaling : region => it.id }
+}

@@ -1,0 +1,32 @@
+# A private path between two regions, for what relays send each other. Every pair has one, which stays simple up to
+# 10 or 15 regions (15 are 105 pairs); beyond that a Cloud WAN takes less.
+
+resource "aws_vpc_peering_connection" "this" {
+  region      = var.requester.region
+  vpc_id      = var.requester.vpc_id
+  peer_vpc_id = var.accepter.vpc_id
+  peer_region = var.accepter.region
+  auto_accept = false
+  tags        = merge(var.tags, { Name = "${var.requester.region} to ${var.accepter.region}" })
+}
+
+resource "aws_vpc_peering_connection_accepter" "this" {
+  region                    = var.accepter.region
+  vpc_peering_connection_id = aws_vpc_peering_connection.this.id
+  auto_accept               = true
+  tags                      = merge(var.tags, { Name = "${var.requester.region} to ${var.accepter.region}" })
+}
+
+resource "aws_route" "to_accepter" {
+  region                    = var.requester.region
+  route_table_id            = var.requester.route_table_id
+  destination_cidr_block    = var.accepter.cidr
+  vpc_peering_connection_id = aws_vpc_peering_connection_accepter.this.id
+}
+
+resource "aws_route" "to_requester" {
+  region                    = var.accepter.region
+  route_table_id            = var.accepter.route_table_id
+  destination_cidr_block    = var.requester.cidr
+  vpc_peering_connection_id = aws_vpc_peering_connection_accepter.this.id
+}

@@ -1,0 +1,82 @@
+# What machines may do: read their own parameters, write their own logs, tell auto scaling that they are done. People
+# come in by SSM sessions; there is no SSH.
+
+locals {
+  parameters = {
+    relay = [
+      aws_ssm_parameter.shared["peers"].arn, aws_ssm_parameter.shared["routes"].arn,
+      aws_ssm_parameter.secret["routing_keys"].arn, aws_ssm_parameter.secret["redis_auth"].arn,
+    ]
+    transceiver = [
+      aws_ssm_parameter.secret["routing_keys"].arn, aws_ssm_parameter.secret["signing_key"].arn,
+      aws_ssm_parameter.secret["backend"].arn, aws_ssm_parameter.secret["redis_auth"].arn,
+      aws_ssm_parameter.tunnel_token.arn,
+    ]
+  }
+  machines = keys(local.parameters)
+}
+
+resource "aws_iam_role" "machine" {
+  for_each = toset(local.machines)
+  name     = "${var.deployment}-${each.key}-${var.name}"
+  assume_role_policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Action    = "sts:AssumeRole"
+      Principal = { Service = "ec2.amazonaws.com" }
+    }]
+  })
+  tags = local.tags
+}
+
+resource "aws_iam_role_policy" "machine" {
+  for_each = aws_iam_role.machine
+  name     = "machine"
+  role     = each.value.name
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = concat(
+      [
+        { Sid = "Parameters", Effect = "Allow", Action = ["ssm:GetParameter"], Resource = local.parameters[each.key] },
+        { Sid = "Secrets", Effect = "Allow", Action = ["kms:Decrypt"], Resource = [aws_kms_key.this.arn] },
+        {
+          Sid      = "Logs"
+          Effect   = "Allow"
+          Action   = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
+          Resource = ["${aws_cloudwatch_log_group.this[each.key].arn}:*"]
+        },
+        {
+          Sid      = "Drain"
+          Effect   = "Allow"
+          Action   = ["autoscaling:CompleteLifecycleAction", "autoscaling:RecordLifecycleActionHeartbeat"]
+          Resource = ["arn:aws:autoscaling:${var.name}:${var.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.deployment}-${each.key}"]
+        },
+        {
+          Sid      = "Image"
+          Effect   = "Allow"
+          Action   = ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+          Resource = ["arn:aws:ecr:*:${var.account_id}:repository/*"]
+        },
+        # These know no resource.
+        { Sid = "Registry", Effect = "Allow", Action = ["ecr:GetAuthorizationToken"], Resource = ["*"] },
+        {
+          Sid    = "Session"
+          Effect = "Allow"
+          Action = [
+            "ssm:UpdateInstanceInformation", "ssmmessages:CreateControlChannel", "ssmmessages:CreateDataChannel",
+            "ssmmessages:OpenControlChannel", "ssmmessages:OpenDataChannel",
+          ]
+          Resource = ["*"]
+        },
+      ],
+      each.key == "transceiver" ? [{
+        Sid       = "Sessions"
+        Effect    = "Allow"
+        Action    = ["cloudwatch:PutMetricData"]
+        Resource  = ["*"]
+        Condition = { StringEquals = { "cloudwatch:namespace" = "GlobalRelay" } }
+      }] : [],
+    )
+  })
+}
