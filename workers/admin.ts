@@ -5,7 +5,7 @@
 import { Hono } from 'hono';
 import { problemResponse } from '../protocol/problem.ts';
 import { isKeyOf } from './api-keys.ts';
-import { DRAINED_KEY, readDrained } from './drained.ts';
+import { listDrained, setDrained } from './drained.ts';
 import { footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
 
 export const admin = new Hono<EdgeEnv>();
@@ -28,7 +28,7 @@ admin.use(async (context, next) => {
 /** Every cluster: its state as steering has it, whether it was drained here, and its roster. */
 admin.get('/clusters', async (context) => {
   const { clusters } = await footprintFor(context);
-  const drained = await readDrained(context.env.FOOTPRINT);
+  const drained = await listDrained(context.env.FOOTPRINT);
   const readRoster = rostersFor(context);
   const shown = clusters.map(async (own) => ({
     cluster: own.cluster,
@@ -44,25 +44,17 @@ admin.get('/clusters', async (context) => {
 admin.put('/clusters/:cluster/drain', (context) => change(context, true));
 admin.delete('/clusters/:cluster/drain', (context) => change(context, false));
 
-/** The store has no transactions: of two changes at the same moment one may be lost, as the answer shows. */
-async function change(context: EdgeContext, drain: boolean): Promise<Response> {
+async function change(context: EdgeContext, isDrained: boolean): Promise<Response> {
   const name = context.req.param('cluster') ?? '';
   const { clusters } = await footprintFor(context);
   const known = clusters.find(({ cluster }) => String(cluster) === name);
   if (!known) {
     return problemResponse('not-found', `The footprint has no cluster ${name.slice(0, 32)}.`);
   }
-  const drained = await readDrained(context.env.FOOTPRINT);
-  if (drain) drained.add(known.cluster);
-  else drained.delete(known.cluster);
-  const list = [...drained].toSorted((a, b) => a - b);
-  await context.env.FOOTPRINT.put(DRAINED_KEY, JSON.stringify(list));
   const { cluster, region } = known;
-  console.warn({
-    message: drain ? 'a cluster was drained' : 'a cluster was put back',
-    requestId: context.get('requestId'),
-    cluster,
-    region,
-  });
-  return context.json({ cluster, region, drained: list });
+  const requestId = context.get('requestId');
+  await setDrained(context.env.FOOTPRINT, cluster, isDrained, requestId);
+  const message = isDrained ? 'a cluster was drained' : 'a cluster was put back';
+  console.warn({ message, requestId, cluster, region });
+  return context.json({ cluster, region, drained: isDrained });
 }

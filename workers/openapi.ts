@@ -6,10 +6,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { format, resolveConfig } from 'prettier';
+import type * as v from 'valibot';
 import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/problem.ts';
-import { SessionSchema } from './openai/call-form.ts';
+import { SessionSchema } from '../protocol/session-config.ts';
 import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
 import { ClientMessageSchema } from './signal/messages.ts';
+import { WhereSchema } from './where-answer.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
@@ -118,7 +120,7 @@ const PATHS = {
     post: {
       summary: 'Place a call, in the shape of OpenAI’s Realtime API.',
       description:
-        'A session given here is checked, not applied: clients configure it by session.update on the data channel.',
+        'Members of the session go over those that the client secret has, and over those of the service, but for the model and the formats of sound.',
       requestBody: {
         required: true,
         content: {
@@ -182,7 +184,12 @@ const PATHS = {
   '/v1/where': {
     get: {
       summary: 'Where a call from here would go, and why.',
-      responses: { 200: answer('The decision.', { [JSON_TYPE]: { schema: { type: 'object' } } }) },
+      description: 'The same state gives the same answer.',
+      responses: {
+        200: answer('The decision.', {
+          [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Where' } },
+        }),
+      },
     },
   },
   '/healthz': {
@@ -237,6 +244,7 @@ export function openApiDocument() {
         ClientSecret: secretSchema,
         Session: schemaOf(SessionSchema),
         SignalMessage: schemaOf(ClientMessageSchema),
+        Where: schemaOf(WhereSchema),
       },
     },
   };
@@ -248,10 +256,12 @@ export async function openApiText(): Promise<string> {
   return format(JSON.stringify(openApiDocument()), { ...style, parser: 'json' });
 }
 
-function schemaOf(
-  schema: typeof SessionSchema | typeof ClientMessageSchema | typeof ClientSecretRequestSchema,
-) {
-  const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12' });
+function schemaOf(schema: v.GenericSchema): object {
+  // What it has no words for are the checks of jsonObject(): that an object is no list, which it says anyway.
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+  });
   return rest;
 }
 

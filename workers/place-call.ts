@@ -2,6 +2,7 @@
 import { newCall } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
+import type { SessionConfig } from '../protocol/session-config.ts';
 import { candidates, type Candidate } from './candidates.ts';
 import { backgroundOf, footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
 import {
@@ -39,10 +40,15 @@ export interface PlacedCall {
   readonly headers: Readonly<Record<'server-timing' | 'relay-path', string>>;
 }
 
-/** The call, or the problem that a client is told. */
+/**
+ * The call, or the problem that a client is told.
+ *
+ * @param session What the caller asks of the voice; what its client secret says unless given.
+ */
 export async function placeCall(
   context: EdgeContext,
   offer: string,
+  session: SessionConfig | undefined = context.get('caller').session,
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
@@ -60,6 +66,7 @@ export async function placeCall(
     (cluster) => timings.measure('roster', () => readRoster(cluster)),
     suspects,
   );
+  const creation = { offer, session };
   const tries = new Tries();
   let failure: OriginFailure | undefined;
   for await (const candidate of choices) {
@@ -69,7 +76,9 @@ export async function placeCall(
       if (timeout === undefined) return undefined;
       const claims = await timings.measure('mint', () => mint(context, keys, candidate, ingress));
       const origin = originOf(cluster, keys, timeout);
-      const outcome = await timings.measure('forward', () => createSession(origin, claims, offer));
+      const outcome = await timings.measure('forward', () =>
+        createSession(origin, claims, creation),
+      );
       if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
       return { claims, outcome };
     };
