@@ -1,10 +1,13 @@
 /** Region files that must be refused, by TypeScript and by Terraform alike. */
+import type { Ledger } from '../../protocol/footprint-ledger.ts';
 import type { Regions } from './region-files.ts';
 
 export interface BadRegion {
   readonly fault: string;
   /** What the files of the region and of others become. */
   readonly files: (regions: Regions) => Readonly<Record<string, unknown>>;
+  /** What regions/ledger.json has. */
+  readonly ledger?: Ledger;
   /** What a message must name, each. */
   readonly named: readonly string[];
 }
@@ -49,6 +52,14 @@ export const BAD_REGIONS: readonly BadRegion[] = [
     }),
     named: ['regions/virginia.yaml'],
   },
+  once('an id that was another one before', { 'us-east-1': { id: 7, cidr: '10.1.0.0/16' } }, 'id'),
+  once(
+    'a network that was another before',
+    { 'us-east-1': { id: 1, cidr: '10.7.0.0/16' } },
+    'cidr',
+  ),
+  once('the id of a region that is gone', { 'sa-east-1': { id: 1, cidr: '10.7.0.0/16' } }, 'id'),
+  once('the network of one that is gone', { 'sa-east-1': { id: 7, cidr: '10.1.0.0/16' } }, 'cidr'),
   {
     fault: 'a list in the place of fields',
     files: (regions) => ({ ...regions, 'us-east-1': [] }),
@@ -73,6 +84,12 @@ function change(
     }),
     named: [FILE, ...named],
   };
+}
+
+/** The files as they are, where other ids and networks were given before. */
+function once(fault: string, ledger: Ledger, field: string): BadRegion {
+  const named = [FILE, field, 'regions/ledger.json', ...Object.keys(ledger)];
+  return { fault, files: (regions) => regions, ledger, named };
 }
 
 function relay(fields: object) {

@@ -21,18 +21,17 @@ describeWith(TERRAFORM, 'the files in terraform/', () => {
   });
 
   test('pass their own tests', async () => {
-    expect(await project.mustRun('test')).toMatch(/Success! [1-9]\d* passed, 0 failed/);
+    expect(await project.mustRun('test')).toContain(', 0 failed');
   });
 });
 
-test('the schemas are those of the types in use', async () => {
+test('the schemas are those of the types in use, as slice-schemas.ts makes them', async () => {
   const { resource, data } = await usedTypes();
   const slices = await Promise.all(PROVIDERS.map(readSlice));
   const kept = (kind: 'resource_schemas' | 'data_source_schemas') =>
     slices.flatMap((schemas) => Object.keys(schemas[kind])).toSorted();
-  const hint = 'run test/terraform/slice-schemas.ts';
-  expect(kept('resource_schemas'), hint).toEqual([...resource].toSorted());
-  expect(kept('data_source_schemas'), hint).toEqual([...data].toSorted());
+  expect(kept('resource_schemas')).toEqual([...resource].toSorted());
+  expect(kept('data_source_schemas')).toEqual([...data].toSorted());
 });
 
 test.each(PROVIDERS)(
@@ -52,16 +51,14 @@ test.each(PROVIDERS)(
   },
 );
 
-test.runIf(REAL_PROVIDERS)(
-  'the schemas are those of the real providers',
+test.each(REAL_PROVIDERS ? PROVIDERS : [])(
+  'the schemas of %s are those of the real provider',
   { timeout: 600_000 },
-  async () => {
+  async (provider) => {
     await using project = await Project.create();
     const full = JSON.parse(await project.mustRun('providers', 'schema', '-json'));
-    const used = await usedTypes();
-    for (const provider of PROVIDERS) {
-      const { resource_schemas, data_source_schemas } = await readSlice(provider);
-      expect(slice(full, provider, used)).toMatchObject({ resource_schemas, data_source_schemas });
-    }
+    const { resource_schemas, data_source_schemas } = await readSlice(provider);
+    const real = slice(full, provider, await usedTypes());
+    expect(real).toMatchObject({ resource_schemas, data_source_schemas });
   },
 );

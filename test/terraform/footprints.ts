@@ -1,6 +1,7 @@
 /** Runs the module that derives every table on many footprints at once, in one run of Terraform. */
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import type { Ledger } from '../../protocol/footprint-ledger.ts';
 import { YAML_OF_TERRAFORM, type Project, type RegionFiles } from './project.ts';
 
 const SCHEMA = new URL('../../regions/region.schema.json', import.meta.url);
@@ -30,9 +31,6 @@ output "footprints" {
   value = module.footprint
 }
 `;
-
-/** What regions/ledger.json has. */
-export type Ledger = Readonly<Record<string, { readonly id: number; readonly cidr: string }>>;
 
 export interface Case {
   readonly files: RegionFiles;
