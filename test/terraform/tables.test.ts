@@ -14,7 +14,7 @@ import { Project } from './project.ts';
 import { realRegions, regionLike, type Regions } from './region-files.ts';
 
 /** Random footprints, all in one run. */
-const FOOTPRINTS = 40;
+const FOOTPRINTS = 20;
 
 const RELAY_PORT = 3478;
 const TRUNK_PORT = 3479;
