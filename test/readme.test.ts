@@ -56,6 +56,8 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
   'npm run simulate': proveSimulate,
+  // It takes minutes; test/soak.test.ts runs a slice of it.
+  'npm run soak': async () => expectScript('soak'),
   'npm run region -- check': proveRegionCheck,
   'npm start': proveStart,
   'npm start -- --check': proveCheck,

@@ -6,7 +6,7 @@ import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { placeOf } from './place.ts';
 
 /** Times a request in the order of the data point's doubles, as `Server-Timing` names them. */
-const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer'] as const;
+const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer', 'admit'] as const;
 
 /** Bindings that a deployment may leave out; without a data set there are only logs. */
 type Observed = Partial<Pick<Env, 'CALL_POINTS' | 'VERSION'>>;
@@ -65,7 +65,8 @@ function recordOf(context: EdgeContext, duration: number): RequestRecord {
 
 /**
  * Index: the tenant. Blobs: route, status, colo, country, Relay-Path, version, request id, and out of the
- * Relay-Path the regions of cluster and ingress. Doubles: duration, then {@link STAGES}, -1 for one that was not reached.
+ * Relay-Path the regions of cluster and ingress. Doubles: duration, then {@link STAGES}, -1 for one that was
+ * not reached.
  */
 export function pointOf(record: RequestRecord): AnalyticsEngineDataPoint {
   const { tenant = '', route, status, colo = '', country = '', path = '', version = '' } = record;
