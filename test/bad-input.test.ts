@@ -36,7 +36,7 @@ async function told(response: Response): Promise<Told> {
   return [response.status, 'no problem'];
 }
 
-const post = async (path: string, type: string, body: BodyInit) =>
+const post = async (path: string, type: string, body: string) =>
   told(await fetch(stack.edge + path, { method: 'POST', headers: { 'content-type': type }, body }));
 
 async function postForm(offer: string): Promise<Told> {

@@ -93,7 +93,7 @@ async function startEdge(
     clusters: [
       {
         cluster: CLUSTER,
-        region: 'here',
+        region: 'eu-central-1',
         state: 'active',
         latitude: 50,
         longitude: 8,
