@@ -1,7 +1,12 @@
 /** A transceiver's link to its cluster's roster at the edge: it says every moment what it can take. */
 import type { Logger } from 'pino';
 import { WebSocket } from 'ws';
-import { ROSTER_DEAD, ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
+import {
+  ROSTER_CHANGE,
+  ROSTER_DEAD,
+  ROSTER_HEARTBEAT,
+  type TransceiverReport,
+} from '../protocol/roster.ts';
 import { sign } from '../protocol/signature.ts';
 
 /** Milliseconds before the first new attempt after a lost link; doubles with every failure. */
@@ -25,7 +30,7 @@ export interface RosterLinkOptions {
   readonly cluster: number;
   readonly signingKey: Uint8Array;
   readonly transceiver: number;
-  /** What to report; called on connect and at each heartbeat. */
+  /** What to report; called on connect, at each heartbeat, and to see whether it has changed. */
   readonly report: () => TransceiverReport;
   readonly log: Logger;
 }
@@ -33,7 +38,7 @@ export interface RosterLinkOptions {
 export interface RosterLink {
   /** True while the roster takes reports. */
   readonly connected: boolean;
-  /** Reports at once what should not wait for the next heartbeat. */
+  /** Reports at once what should not wait until the change is seen. */
   reportNow(): void;
   /** Leaves the roster. Never fails. */
   close(): Promise<void>;
@@ -52,6 +57,9 @@ class ReconnectingLink implements RosterLink {
   readonly #url: string;
   #socket: WebSocket | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  /** The last report as it was sent. */
+  #told = '';
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   #warned = false;
@@ -77,7 +85,7 @@ class ReconnectingLink implements RosterLink {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
-    clearInterval(this.#heartbeat);
+    this.#rest();
     const socket = this.#socket;
     if (!socket || socket.readyState === WebSocket.CLOSED) return;
     await new Promise<void>((resolve) => {
@@ -123,6 +131,7 @@ class ReconnectingLink implements RosterLink {
     this.#heardAt = performance.now();
     this.#send(socket);
     this.#heartbeat = setInterval(() => this.#beat(socket), ROSTER_HEARTBEAT);
+    this.#watch = setInterval(() => this.#sendChange(socket), ROSTER_CHANGE);
   }
 
   #beat(socket: WebSocket): void {
@@ -137,11 +146,21 @@ class ReconnectingLink implements RosterLink {
   }
 
   #send(socket: WebSocket): void {
-    socket.send(JSON.stringify(this.#options.report()));
+    this.#told = JSON.stringify(this.#options.report());
+    socket.send(this.#told);
+  }
+
+  #sendChange(socket: WebSocket): void {
+    if (JSON.stringify(this.#options.report()) !== this.#told) this.#send(socket);
+  }
+
+  #rest(): void {
+    clearInterval(this.#heartbeat);
+    clearInterval(this.#watch);
   }
 
   #lost(reason: string, advice = 'this passes once the edge can be reached'): void {
-    clearInterval(this.#heartbeat);
+    this.#rest();
     if (this.#closed) return;
     if (!this.#warned) {
       this.#warned = true;

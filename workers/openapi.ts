@@ -11,6 +11,7 @@ import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/pro
 import { SessionSchema } from '../protocol/session-config.ts';
 import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
 import { ClientMessageSchema } from './signal/messages.ts';
+import { WhereSchema } from './where-answer.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
@@ -30,6 +31,8 @@ const IF_MATCH = {
 
 /** What may go wrong while a call is placed or changed, whatever the API. */
 const FORWARDING = ['bad-gateway', 'no-capacity', 'gateway-timeout'] as const;
+/** Who may not start a call, or not now. */
+const CALLER = ['unauthorized', 'forbidden', 'too-many-calls'] as const;
 const OFFER = [
   'malformed-offer',
   'unacceptable-offer',
@@ -59,7 +62,7 @@ function problems(shape: 'Problem' | 'OpenAiError', ...names: readonly ProblemNa
 }
 
 function retryOf(status: number): string[] {
-  return status === 503 ? ['Retry-After'] : [];
+  return status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 
 const text = (type: string) => ({ [type]: { schema: TEXT } });
@@ -71,7 +74,7 @@ const place = (summary: string) => ({
   requestBody: { required: true, content: text(SDP) },
   responses: {
     201: answer('The SDP answer, and the call’s URL.', text(SDP), PLACED),
-    ...problems('Problem', ...OFFER, 'unauthorized', ...FORWARDING),
+    ...problems('Problem', ...OFFER, ...CALLER, ...FORWARDING),
   },
 });
 
@@ -135,7 +138,7 @@ const PATHS = {
       },
       responses: {
         201: answer('The SDP answer, and the call’s URL.', text(SDP), PLACED),
-        ...problems('OpenAiError', 'malformed-request', ...OFFER, 'unauthorized', ...FORWARDING),
+        ...problems('OpenAiError', 'malformed-request', ...OFFER, ...CALLER, ...FORWARDING),
       },
     },
   },
@@ -176,14 +179,19 @@ const PATHS = {
         'offer is answered by answer, restart by restarted, resume by resumed, bye by bye, and what is wrong by error with its problem. A connection has one call, which outlives it.',
       responses: {
         101: answer('The connection is open.'),
-        ...problems('Problem', 'unauthorized', 'upgrade-required'),
+        ...problems('Problem', ...CALLER, 'upgrade-required'),
       },
     },
   },
   '/v1/where': {
     get: {
       summary: 'Where a call from here would go, and why.',
-      responses: { 200: answer('The decision.', { [JSON_TYPE]: { schema: { type: 'object' } } }) },
+      description: 'The same state gives the same answer.',
+      responses: {
+        200: answer('The decision.', {
+          [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Where' } },
+        }),
+      },
     },
   },
   '/healthz': {
@@ -238,6 +246,7 @@ export function openApiDocument() {
         ClientSecret: secretSchema,
         Session: schemaOf(SessionSchema),
         SignalMessage: schemaOf(ClientMessageSchema),
+        Where: schemaOf(WhereSchema),
       },
     },
   };
