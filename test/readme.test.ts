@@ -45,6 +45,9 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   'npm run check': async () => expectScript('check'),
   'npm run simulate': proveSimulate,
   'npm run region -- check': proveRegionCheck,
+  // Tests of the overlays build what it writes.
+  'npm run k8s': async () =>
+    expect(existsSync(`${ROOT}${manifest.scripts.k8s!.split(' ').at(-1)}`)).toBe(true),
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
