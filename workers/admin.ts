@@ -1,12 +1,13 @@
 /**
  * What operators ask of the edge, behind a key of their own: which clusters there are, who is on their
- * rosters, and that one takes no new calls for a while. Without the secret ADMIN_KEY_HASH there is none of it.
+ * rosters, how many calls a tenant has, and that a cluster takes no new calls for a while. Without the secret ADMIN_KEY_HASH there is none of it.
  */
 import { Hono } from 'hono';
 import { problemResponse } from '../protocol/problem.ts';
 import { isKeyOf } from './api-keys.ts';
 import { listDrained, setDrained } from './drained.ts';
-import { footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+import { backgroundOf, footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+import { readTenant } from './tenants.ts';
 
 export const admin = new Hono<EdgeEnv>();
 
@@ -39,6 +40,17 @@ admin.get('/clusters', async (context) => {
     roster: await readRoster(own).catch(() => null),
   }));
   return context.json({ clusters: await Promise.all(shown) });
+});
+
+/** A tenant's limits, and how many calls it has now; null where there is no cap, for then they are not counted. */
+admin.get('/tenants/:name', async (context) => {
+  const name = context.req.param('name');
+  const tenant = await readTenant(context.env.TENANTS, name, backgroundOf(context));
+  if (!tenant) return problemResponse('not-found', `There is no tenant ${name.slice(0, 32)}.`);
+  const { callsPerMinute, concurrentCalls = null } = tenant;
+  const calls =
+    concurrentCalls === null ? null : await context.env.TENANT_CALLS.getByName(name).count();
+  return context.json({ tenant: name, callsPerMinute, concurrentCalls, calls });
 });
 
 admin.put('/clusters/:cluster/drain', (context) => change(context, true));

@@ -31,6 +31,8 @@ const IF_MATCH = {
 
 /** What may go wrong while a call is placed or changed, whatever the API. */
 const FORWARDING = ['bad-gateway', 'no-capacity', 'gateway-timeout'] as const;
+/** Who may not start a call, or not now. */
+const CALLER = ['unauthorized', 'forbidden', 'too-many-calls'] as const;
 const OFFER = [
   'malformed-offer',
   'unacceptable-offer',
@@ -60,7 +62,7 @@ function problems(shape: 'Problem' | 'OpenAiError', ...names: readonly ProblemNa
 }
 
 function retryOf(status: number): string[] {
-  return status === 503 ? ['Retry-After'] : [];
+  return status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 
 const text = (type: string) => ({ [type]: { schema: TEXT } });
@@ -72,7 +74,7 @@ const place = (summary: string) => ({
   requestBody: { required: true, content: text(SDP) },
   responses: {
     201: answer('The SDP answer, and the call’s URL.', text(SDP), PLACED),
-    ...problems('Problem', ...OFFER, 'unauthorized', ...FORWARDING),
+    ...problems('Problem', ...OFFER, ...CALLER, ...FORWARDING),
   },
 });
 
@@ -136,7 +138,7 @@ const PATHS = {
       },
       responses: {
         201: answer('The SDP answer, and the call’s URL.', text(SDP), PLACED),
-        ...problems('OpenAiError', 'malformed-request', ...OFFER, 'unauthorized', ...FORWARDING),
+        ...problems('OpenAiError', 'malformed-request', ...OFFER, ...CALLER, ...FORWARDING),
       },
     },
   },
@@ -177,7 +179,7 @@ const PATHS = {
         'offer is answered by answer, restart by restarted, resume by resumed, bye by bye, and what is wrong by error with its problem. A connection has one call, which outlives it.',
       responses: {
         101: answer('The connection is open.'),
-        ...problems('Problem', 'unauthorized', 'upgrade-required'),
+        ...problems('Problem', ...CALLER, 'upgrade-required'),
       },
     },
   },

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Backend } from '../backend/backend.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-import type { TransceiverReport } from '../../protocol/roster.ts';
+import { callsByTenant, type TransceiverReport } from '../../protocol/roster.ts';
 import { createCertificate, type Certificate } from './certificate.ts';
 import { DtlsContext } from './dtls-context.ts';
 import { Drain, type DrainEnd } from './drain.ts';
@@ -108,11 +108,13 @@ export class Transceiver {
   }
 
   report(): TransceiverReport {
+    const calls = callsByTenant([...this.#sessions.values()].map(({ tenant }) => tenant));
     return {
       transceiver: this.id,
       sessions: this.#sessions.size,
       capacity: this.#options.capacity,
       draining: this.#refusesNew,
+      ...(calls && { calls }),
     };
   }
 
