@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- relay|transceiver|edge`: measures, prints each bar beside what was reached, keeps a whole
+ * `npm run bench -- relay|transceiver|edge|terraform`: measures, prints each bar beside what was reached, keeps a whole
  * run's figures under bench/results, and ends with 1 when a bar is missed.
  */
 import { parseArgs } from 'node:util';
@@ -7,6 +7,7 @@ import { benchEdge } from './edge/bench.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
 import { keepResults } from './results.ts';
+import { benchTerraform } from './terraform/bench.ts';
 import { barLine, benchTransceiver } from './transceiver/bench.ts';
 import { benchLoss } from './transceiver/loss.ts';
 
@@ -16,7 +17,8 @@ const TABLES = [1_000, 1_000_000];
 const USAGE =
   'Usage: npm run bench -- relay [--rounds N] [--seconds S] [--only TEXT]\n' +
   '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]\n' +
-  '       npm run bench -- edge [--rounds N]';
+  '       npm run bench -- edge [--rounds N]\n' +
+  '       npm run bench -- terraform';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -33,6 +35,7 @@ const commands = new Map([
   ['relay', runRelay],
   ['transceiver', runTransceiver],
   ['edge', runEdge],
+  ['terraform', runTerraform],
 ]);
 const command = commands.get(positionals.join(' '));
 
@@ -78,6 +81,14 @@ async function runEdge(): Promise<boolean> {
   for (const bar of bars) console.log(barLine(bar));
   await keep('edge', { figures, bars });
   return bars.every(({ met }) => met);
+}
+
+async function runTerraform(): Promise<boolean> {
+  const figures = await benchTerraform();
+  const { regions, resources, seconds: taken, bar } = figures;
+  console.log(`${regions} regions, ${resources} resources: ${taken.toFixed(1)} s, bar ${bar} s`);
+  await keepResults('terraform', figures);
+  return taken <= bar;
 }
 
 function keep(name: string, measured: object): Promise<void> {
