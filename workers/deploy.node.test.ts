@@ -1,7 +1,6 @@
 /** A deployment while calls are set up: objects end, links are cut, and no transceiver has come back yet. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
-  CLUSTER,
   OFFER,
   openCallStage,
   TRANSCEIVER,
