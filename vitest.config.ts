@@ -29,7 +29,10 @@ export default defineConfig({
         test: {
           name: 'node',
           environment: 'node',
-          include: ['{protocol,regions,origin,local}/**/*.test.ts', 'workers/**/*.node.test.ts'],
+          include: [
+            '{protocol,regions,origin,local,bench}/**/*.test.ts',
+            'workers/**/*.node.test.ts',
+          ],
           testTimeout: UNIT_TIMEOUT,
           hookTimeout: UNIT_TIMEOUT,
           sequence: { groupOrder: 0 },

@@ -2,13 +2,11 @@
  * `npm run bench`: measures, prints each bar beside what was reached, keeps a whole run's figures under
  * bench/results, and ends with 1 when a bar is missed.
  */
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { OptionsError, parseCommandLine, runProgram, wholeNumber } from '../origin/command-line.ts';
 import { benchEdge } from './edge/bench.ts';
-import { machineFacts } from './machine.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
+import { keepResults } from './results.ts';
 import { barLine, benchTransceiver } from './transceiver/bench.ts';
 import { benchLoss } from './transceiver/loss.ts';
 
@@ -104,14 +102,6 @@ async function runEdge(options: BenchOptions): Promise<boolean> {
   return bars.every(({ met }) => met);
 }
 
-async function keep(
-  name: string,
-  { rounds, seconds }: BenchOptions,
-  measured: object,
-): Promise<void> {
-  const results = join(import.meta.dirname, 'results');
-  await mkdir(results, { recursive: true });
-  const measuredAt = new Date().toISOString();
-  const kept = { measuredAt, machine: await machineFacts(), rounds, seconds, ...measured };
-  await writeFile(join(results, `${name}.json`), `${JSON.stringify(kept, null, 2)}\n`);
+function keep(name: string, { rounds, seconds }: BenchOptions, measured: object): Promise<void> {
+  return keepResults(name, { rounds, seconds, ...measured });
 }

@@ -9,7 +9,12 @@ export interface EdgeOptions {
   readonly configPath: string;
   /** TCP port on loopback. */
   readonly port: number;
-  readonly secrets: Readonly<Record<'ROUTING_KEYS' | 'SIGNING_KEY' | 'CLIENT_SECRET_KEYS', string>>;
+  readonly secrets: Readonly<
+    Record<'ROUTING_KEYS' | 'SIGNING_KEY' | 'CLIENT_SECRET_KEYS', string>
+  > & {
+    /** Without it there is no admin API. */
+    readonly ADMIN_KEY_HASH?: string | undefined;
+  };
   readonly steering: SteeringTable;
   /** Configurations by name, as workers/tenants.ts reads them. */
   readonly tenants: Readonly<Record<string, object>>;

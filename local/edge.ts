@@ -45,11 +45,7 @@ export async function startEdge(
   const fault = faultOf(environment);
   const starting = environment.startWorker({
     config: options.configPath,
-    bindings: {
-      ROUTING_KEYS: { type: 'secret_text', value: options.secrets.ROUTING_KEYS },
-      SIGNING_KEY: { type: 'secret_text', value: options.secrets.SIGNING_KEY },
-      CLIENT_SECRET_KEYS: { type: 'secret_text', value: options.secrets.CLIENT_SECRET_KEYS },
-    },
+    bindings: secretBindings(options.secrets),
     dev: {
       server: { hostname: LOOPBACK, port: options.port },
       inspector: false,
@@ -77,6 +73,14 @@ export async function startEdge(
   };
   await Promise.race([fill(), fault]);
   return { url: `http://${LOOPBACK}:${options.port}`, steer, close: () => worker.dispose() };
+}
+
+function secretBindings(secrets: EdgeOptions['secrets']) {
+  const bindings: Record<string, { readonly type: 'secret_text'; readonly value: string }> = {};
+  for (const [name, value] of Object.entries(secrets)) {
+    if (value !== undefined) bindings[name] = { type: 'secret_text', value };
+  }
+  return bindings;
 }
 
 /** Settles once the Worker runs: what stands before it is ready sooner, and holds requests. */

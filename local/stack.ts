@@ -37,6 +37,10 @@ export interface StackOptions {
   readonly relayAddress?: string | undefined;
   /** What speaks in calls; `echo` unless given. */
   readonly backend?: PlanOptions['backend'] | undefined;
+  /** Who may call, as workers/tenants.ts reads it; {@link LOCAL_TENANTS} unless given. */
+  readonly tenants?: Readonly<Record<string, object>> | undefined;
+  /** SHA-256 in hexadecimal of the key of the edge's admin API, of which there is none unless given. */
+  readonly adminKeyHash?: string | undefined;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
@@ -138,7 +142,7 @@ async function startAll({ plan, footprint, options, started, scratch }: Start) {
     if (state !== 'active') notes.push(`${state}, so it gets no new calls`);
     onReady(`${name.padEnd(NAME_WIDTH)} ready: ${notes.join('; ')}`);
   };
-  const startingEdge = startEdge(plan, scratch, signal).then((edge) => {
+  const startingEdge = startEdge(plan, options, scratch, signal).then((edge) => {
     ready(edge.name, `${edge.url}, the Worker in workerd`);
     return edge;
   });
@@ -166,7 +170,12 @@ async function startAll({ plan, footprint, options, started, scratch }: Start) {
   return { edge: await startingEdge, regions: await Promise.all(startingRegions) };
 }
 
-async function startEdge(plan: Plan, scratch: Scratch, signal: AbortSignal) {
+async function startEdge(
+  plan: Plan,
+  { tenants = LOCAL_TENANTS, adminKeyHash }: StackOptions,
+  scratch: Scratch,
+  signal: AbortSignal,
+) {
   const options = edgeEnvironment({
     configPath: `${ROOT}wrangler.toml`,
     port: plan.edgePort,
@@ -174,9 +183,10 @@ async function startEdge(plan: Plan, scratch: Scratch, signal: AbortSignal) {
       ROUTING_KEYS: plan.routingKeys,
       SIGNING_KEY: plan.signingKey,
       CLIENT_SECRET_KEYS: plan.clientSecretKeys,
+      ADMIN_KEY_HASH: adminKeyHash,
     },
     steering: plan.steering,
-    tenants: LOCAL_TENANTS,
+    tenants,
   });
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',

@@ -9,5 +9,9 @@ const callsPerMinute = 6000;
 /** As the edge has them in KV. The page, and what else shows nothing, calls as `public`. */
 export const LOCAL_TENANTS = {
   public: { keys: [], callsPerMinute },
-  demo: { keys: [createHash('sha256').update(DEMO_API_KEY).digest('hex')], callsPerMinute },
+  demo: {
+    keys: [createHash('sha256').update(DEMO_API_KEY).digest('hex')],
+    callsPerMinute,
+    concurrentCalls: 100,
+  },
 };

@@ -103,6 +103,14 @@ describe('reading', () => {
     await expect(readFootprint(directory)).rejects.toThrow('Expected Object but received null');
   });
 
+  test('holds the files against the ledger beside them', async () => {
+    await write('eu-central-1.yaml', good);
+    await write('ledger.json', '{"eu-central-1":{"id":7,"cidr":"10.2.0.0/16"}}');
+    await expect(readFootprint(directory)).rejects.toThrow('eu-central-1.yaml: id must stay 7');
+    await write('ledger.json', '{');
+    await expect(readFootprint(directory)).rejects.toThrow('regions/ledger.json: is not JSON: ');
+  });
+
   test('says when there is no region file or no directory', async () => {
     await expect(readFootprint(directory)).rejects.toThrow('there is no region file');
     const nowhere = join(directory, 'nowhere');

@@ -1,26 +1,49 @@
 /** Reads the footprint from its region files. */
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
+import { LEDGER_FILE } from '../protocol/footprint-ledger.ts';
 import { checkFootprint, FootprintError, type Footprint } from '../protocol/footprint.ts';
 
 const EXTENSION = '.yaml';
+const LEDGER = basename(LEDGER_FILE);
 
 /**
- * @param directory Where the `NAME.yaml` files are; other files do not matter.
+ * @param directory Where the `NAME.yaml` files and the ledger are; other files do not matter.
  * @throws FootprintError with every fault, by file, and by line where YAML itself is broken.
  */
 export async function readFootprint(directory: string): Promise<Footprint> {
+  return parseFootprint(await readFiles(directory));
+}
+
+/**
+ * @param texts Of the files in a folder of regions, by their names.
+ * @throws FootprintError as {@link readFootprint} does.
+ */
+export function parseFootprint(texts: Readonly<Record<string, string>>): Footprint {
   const faults: string[] = [];
   const files: Record<string, unknown> = {};
-  for (const file of await list(directory)) {
+  for (const [file, text] of Object.entries(texts)) {
     if (file.endsWith('.yml')) faults.push(`regions/${file}: name it .yaml, or it is not read`);
     if (!file.endsWith(EXTENSION)) continue;
-    const text = await readFile(join(directory, file), 'utf8');
     files[file.slice(0, -EXTENSION.length)] = parse(`regions/${file}`, text, faults);
   }
+  const ledger = parseLedger(texts[LEDGER], faults);
   if (faults.length > 0) throw new FootprintError(faults);
-  return checkFootprint(files);
+  return checkFootprint(files, ledger);
+}
+
+async function readFiles(directory: string): Promise<Record<string, string>> {
+  const texts: Record<string, string> = {};
+  for (const file of await list(directory)) {
+    if (isOfFootprint(file)) texts[file] = await readFile(join(directory, file), 'utf8');
+  }
+  return texts;
+}
+
+/** Whether a file of a folder of regions is read, or told as misnamed. */
+export function isOfFootprint(file: string): boolean {
+  return file === LEDGER || file.endsWith(EXTENSION) || file.endsWith('.yml');
 }
 
 async function list(directory: string): Promise<string[]> {
@@ -44,6 +67,16 @@ function parse(file: string, text: string, faults: string[]): unknown {
     return document.toJS();
   } catch (error) {
     faults.push(`${file}: ${messageOf(error)}`);
+    return undefined;
+  }
+}
+
+/** An empty one where there is no file. */
+function parseLedger(text: string | undefined, faults: string[]): unknown {
+  try {
+    return text === undefined ? {} : JSON.parse(text);
+  } catch (error) {
+    faults.push(`${LEDGER_FILE}: is not JSON: ${messageOf(error)}`);
     return undefined;
   }
 }

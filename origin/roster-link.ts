@@ -1,7 +1,12 @@
 /** A transceiver's link to its cluster's roster at the edge: it says every moment what it can take. */
 import type { Logger } from 'pino';
 import { WebSocket } from 'ws';
-import { ROSTER_DEAD, ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
+import {
+  ROSTER_CHANGE,
+  ROSTER_DEAD,
+  ROSTER_HEARTBEAT,
+  type TransceiverReport,
+} from '../protocol/roster.ts';
 import { sign } from '../protocol/signature.ts';
 
 /** Milliseconds before the first new attempt after a lost link; doubles with every failure. */
@@ -19,7 +24,7 @@ export interface RosterLinkOptions {
   readonly cluster: number;
   readonly signingKey: Uint8Array;
   readonly transceiver: number;
-  /** What to report; called on connect and at each heartbeat. */
+  /** What to report; called on connect, at each heartbeat, and to see whether it has changed. */
   readonly report: () => TransceiverReport;
   readonly log: Logger;
 }
@@ -27,7 +32,7 @@ export interface RosterLinkOptions {
 export interface RosterLink {
   /** True while the roster takes reports. */
   readonly connected: boolean;
-  /** Reports at once what should not wait for the next heartbeat. */
+  /** Reports at once what should not wait until the change is seen. */
   reportNow(): void;
   /** Leaves the roster. Never fails. */
   close(): Promise<void>;
@@ -46,6 +51,9 @@ class ReconnectingLink implements RosterLink {
   readonly #url: string;
   #socket: WebSocket | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
+  #watch: NodeJS.Timeout | undefined;
+  /** The last report as it was sent. */
+  #told = '';
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
   #warned = false;
@@ -71,7 +79,7 @@ class ReconnectingLink implements RosterLink {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#retry);
-    clearInterval(this.#heartbeat);
+    this.#rest();
     const socket = this.#socket;
     if (!socket || socket.readyState === WebSocket.CLOSED) return;
     await new Promise<void>((resolve) => {
@@ -113,6 +121,7 @@ class ReconnectingLink implements RosterLink {
     this.#heardAt = performance.now();
     this.#send(socket);
     this.#heartbeat = setInterval(() => this.#beat(socket), ROSTER_HEARTBEAT);
+    this.#watch = setInterval(() => this.#sendChange(socket), ROSTER_CHANGE);
   }
 
   #beat(socket: WebSocket): void {
@@ -127,11 +136,21 @@ class ReconnectingLink implements RosterLink {
   }
 
   #send(socket: WebSocket): void {
-    socket.send(JSON.stringify(this.#options.report()));
+    this.#told = JSON.stringify(this.#options.report());
+    socket.send(this.#told);
+  }
+
+  #sendChange(socket: WebSocket): void {
+    if (JSON.stringify(this.#options.report()) !== this.#told) this.#send(socket);
+  }
+
+  #rest(): void {
+    clearInterval(this.#heartbeat);
+    clearInterval(this.#watch);
   }
 
   #lost(reason: string): void {
-    clearInterval(this.#heartbeat);
+    this.#rest();
     if (this.#closed) return;
     if (!this.#warned) {
       this.#warned = true;

@@ -102,7 +102,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
 
   await ends.asked;
   state = 'draining';
-  log.info({ drain: config.drain, ...started.report() }, 'the transceiver drains');
+  log.info({ drain: config.drain, sessions: started.held.sessions }, 'the transceiver drains');
   const drained = started.drain(config.drain, ends.atOnce);
   link.reportNow();
   log.info({ why: await drained }, 'the transceiver ends');

@@ -5,6 +5,7 @@
  */
 import * as v from 'valibot';
 import { BaseUrlSchema } from './base-url.ts';
+import { ledgerFaults } from './footprint-ledger.ts';
 import { fileOf, ruleFaults } from './footprint-rules.ts';
 import { RegionNameSchema, RegionSchema, type Region } from './footprint-region.ts';
 import { MAX_REGION_RELAYS, RelayAddressSchema, type RelayAddress } from './signature.ts';
@@ -25,9 +26,13 @@ export class FootprintError extends Error {
 
 /**
  * @param files Parsed region files by region name, of any shape.
+ * @param ledger Ids and networks that were ever used; see footprint-ledger.ts.
  * @throws FootprintError
  */
-export function checkFootprint(files: Readonly<Record<string, unknown>>): Footprint {
+export function checkFootprint(
+  files: Readonly<Record<string, unknown>>,
+  ledger: unknown = {},
+): Footprint {
   const faults: string[] = [];
   const footprint: Record<string, Region> = {};
   for (const [name, file] of Object.entries(files)) {
@@ -39,7 +44,7 @@ export function checkFootprint(files: Readonly<Record<string, unknown>>): Footpr
     else for (const issue of result.issues) faults.push(`${at}: ${describe(issue)}`);
   }
   if (Object.keys(files).length === 0) faults.push('regions/: there is no region file');
-  faults.push(...ruleFaults(files));
+  faults.push(...ruleFaults(files), ...ledgerFaults(files, ledger));
   if (faults.length > 0) throw new FootprintError(faults);
   return footprint;
 }

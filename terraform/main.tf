@@ -4,6 +4,7 @@ locals {
   regions_dir = "${path.root}/${var.regions_dir}"
   tags        = merge(var.tags, { app = var.name })
   edge_url    = "https://${var.hostname}"
+  built       = module.footprint.built
 }
 
 module "footprint" {
@@ -16,14 +17,35 @@ module "footprint" {
   vips     = module.anycast.addresses
 }
 
+module "network" {
+  source   = "./modules/network"
+  for_each = local.built
+
+  name       = each.key
+  deployment = var.name
+  cidr       = each.value.cidr
+  tags       = merge(local.tags, { region = each.key })
+}
+
+locals {
+  # Looked up once: whoever asks for one of several modules has all of them evaluated.
+  networks = { for region, it in module.network : region => {
+    region         = region
+    cidr           = local.built[region].cidr
+    vpc_id         = it.vpc_id
+    route_table_id = it.route_table_id
+  } }
+}
+
 module "region" {
   source   = "./modules/region"
-  for_each = module.footprint.built
+  for_each = local.built
 
   name                    = each.key
   deployment              = var.name
   account_id              = var.aws_account_id
   settings                = each.value
+  network                 = local.networks[each.key]
   subnets                 = module.footprint.subnets[each.key]
   load_balancer_addresses = module.footprint.load_balancer_addresses[each.key]
   networks = {
@@ -48,19 +70,9 @@ module "peering" {
   source   = "./modules/peering"
   for_each = module.footprint.peerings
 
-  requester = {
-    region         = each.value.requester
-    cidr           = module.footprint.built[each.value.requester].cidr
-    vpc_id         = module.region[each.value.requester].vpc_id
-    route_table_id = module.region[each.value.requester].route_table_id
-  }
-  accepter = {
-    region         = each.value.accepter
-    cidr           = module.footprint.built[each.value.accepter].cidr
-    vpc_id         = module.region[each.value.accepter].vpc_id
-    route_table_id = module.region[each.value.accepter].route_table_id
-  }
-  tags = local.tags
+  requester = local.networks[each.value.requester]
+  accepter  = local.networks[each.value.accepter]
+  tags      = local.tags
 }
 
 module "anycast" {
@@ -83,7 +95,7 @@ module "edge" {
   zone_id          = var.cloudflare.zone_id
   hostname         = var.hostname
   steering         = jsonencode(module.footprint.steering)
-  signaling_hosts  = { for region in keys(module.footprint.built) : region => module.footprint.signaling_hosts[region] }
+  signaling_hosts  = { for region in keys(local.built) : region => module.footprint.signaling_hosts[region] }
   worker           = { script = "${path.root}/${var.worker.script}", page = "${path.root}/${var.worker.page}" }
   calls_per_minute = var.calls_per_minute
 }

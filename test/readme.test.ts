@@ -44,6 +44,9 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
   'npm run simulate': proveSimulate,
+  // It takes minutes; test/soak.test.ts runs a slice of it.
+  'npm run soak': async () => expectScript('soak'),
+  'npm run region -- check': proveRegionCheck,
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
@@ -74,6 +77,13 @@ function expectScript(name: string): void {
     if (tool === 'npm' && run === 'run') expectScript(inner!);
     else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
   }
+}
+
+async function proveRegionCheck(): Promise<void> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'region', '--', 'check'], {
+    cwd: ROOT,
+  });
+  expect(stdout).toMatch(/^\d+ regions? fits? together\.\n$/m);
 }
 
 /** One line for the footprint as it is, and one without each region. */

@@ -32,6 +32,16 @@ async function regionFor(cf: object): Promise<unknown> {
   return v.parse(v.object({ region: v.nullable(v.string()) }), await response.json()).region;
 }
 
+const Shown = v.object({
+  clusters: v.array(v.object({ cluster: v.number(), drained: v.boolean() })),
+});
+
+const drain = (method: string, cluster: number) => ask(method, `/admin/clusters/${cluster}/drain`);
+const drainedNow = async () => {
+  const shown = v.parse(Shown, await (await ask('GET', '/admin/clusters')).json());
+  return shown.clusters.filter(({ drained }) => drained).map(({ cluster }) => cluster);
+};
+
 const entry = (transceiver: number) =>
   expect.objectContaining({ transceiver, sessions: 2, capacity: 10, draining: false });
 
@@ -59,16 +69,26 @@ describe('the admin API', () => {
     expect(await regionFor(BERLIN)).toBe('eu-central-1');
     const drained = await ask('PUT', '/admin/clusters/2/drain');
     expect(drained.status).toBe(200);
-    expect(await drained.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: [2] });
+    expect(await drained.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: true });
     await vi.waitFor(async () => expect(await regionFor(BERLIN)).toBe('us-east-1'), PATIENCE);
     const shown = await (await ask('GET', '/admin/clusters')).json();
     const second = { cluster: 2, state: 'draining', drained: true };
     expect(shown).toMatchObject({ clusters: [{}, second, {}] });
     const back = await ask('DELETE', '/admin/clusters/2/drain');
-    expect(await back.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: [] });
+    expect(await back.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: false });
     await vi.waitFor(async () => expect(await regionFor(BERLIN)).toBe('eu-central-1'), PATIENCE);
     expect(edge.logs()).toContain('a cluster was drained');
     expect(edge.logs()).toContain('a cluster was put back');
+  });
+
+  it('loses none of two changes at the same moment', async () => {
+    for (let i = 0; i < 5; i++) {
+      await Promise.all([drain('PUT', 1), drain('PUT', 3)]);
+      expect(await drainedNow()).toEqual([1, 3]);
+      await Promise.all([drain('DELETE', 1), drain('PUT', 2), drain('DELETE', 3)]);
+      expect(await drainedNow()).toEqual([2]);
+      await drain('DELETE', 2);
+    }
   });
 
   it.each([

@@ -1,12 +1,13 @@
 /**
  * What operators ask of the edge, behind a key of their own: which clusters there are, who is on their
- * rosters, and that one takes no new calls for a while. Without the secret ADMIN_KEY_HASH there is none of it.
+ * rosters, how many calls a tenant has, and that a cluster takes no new calls for a while. Without the secret ADMIN_KEY_HASH there is none of it.
  */
 import { Hono } from 'hono';
 import { problemResponse } from '../protocol/problem.ts';
 import { isKeyOf } from './api-keys.ts';
-import { DRAINED_KEY, readDrained } from './drained.ts';
-import { footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+import { listDrained, setDrained } from './drained.ts';
+import { backgroundOf, footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+import { readTenant } from './tenants.ts';
 
 export const admin = new Hono<EdgeEnv>();
 
@@ -28,7 +29,7 @@ admin.use(async (context, next) => {
 /** Every cluster: its state as steering has it, whether it was drained here, and its roster. */
 admin.get('/clusters', async (context) => {
   const { clusters } = await footprintFor(context);
-  const drained = await readDrained(context.env.FOOTPRINT);
+  const drained = await listDrained(context.env.FOOTPRINT);
   const readRoster = rostersFor(context);
   const shown = clusters.map(async (own) => ({
     cluster: own.cluster,
@@ -41,28 +42,31 @@ admin.get('/clusters', async (context) => {
   return context.json({ clusters: await Promise.all(shown) });
 });
 
+/** A tenant's limits, and how many calls it has now; null where there is no cap, for then they are not counted. */
+admin.get('/tenants/:name', async (context) => {
+  const name = context.req.param('name');
+  const tenant = await readTenant(context.env.TENANTS, name, backgroundOf(context));
+  if (!tenant) return problemResponse('not-found', `There is no tenant ${name.slice(0, 32)}.`);
+  const { callsPerMinute, concurrentCalls = null } = tenant;
+  const calls =
+    concurrentCalls === null ? null : await context.env.TENANT_CALLS.getByName(name).count();
+  return context.json({ tenant: name, callsPerMinute, concurrentCalls, calls });
+});
+
 admin.put('/clusters/:cluster/drain', (context) => change(context, true));
 admin.delete('/clusters/:cluster/drain', (context) => change(context, false));
 
-/** The store has no transactions: of two changes at the same moment one may be lost, as the answer shows. */
-async function change(context: EdgeContext, drain: boolean): Promise<Response> {
+async function change(context: EdgeContext, isDrained: boolean): Promise<Response> {
   const name = context.req.param('cluster') ?? '';
   const { clusters } = await footprintFor(context);
   const known = clusters.find(({ cluster }) => String(cluster) === name);
   if (!known) {
     return problemResponse('not-found', `The footprint has no cluster ${name.slice(0, 32)}.`);
   }
-  const drained = await readDrained(context.env.FOOTPRINT);
-  if (drain) drained.add(known.cluster);
-  else drained.delete(known.cluster);
-  const list = [...drained].toSorted((a, b) => a - b);
-  await context.env.FOOTPRINT.put(DRAINED_KEY, JSON.stringify(list));
   const { cluster, region } = known;
-  console.warn({
-    message: drain ? 'a cluster was drained' : 'a cluster was put back',
-    requestId: context.get('requestId'),
-    cluster,
-    region,
-  });
-  return context.json({ cluster, region, drained: list });
+  const requestId = context.get('requestId');
+  await setDrained(context.env.FOOTPRINT, cluster, isDrained, requestId);
+  const message = isDrained ? 'a cluster was drained' : 'a cluster was put back';
+  console.warn({ message, requestId, cluster, region });
+  return context.json({ cluster, region, drained: isDrained });
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { newCall } from '../protocol/call-id.ts';
 import { PROBLEM_CONTENT_TYPE, type Problem, type ProblemName } from '../protocol/problem.ts';
 import { parseSigningKey, sign } from '../protocol/signature.ts';
-import { MAX_SDP_BYTES } from './forward.ts';
+import { MAX_OFFER_BYTES } from '../protocol/creation.ts';
 import { edgeKeys } from './keys.ts';
 import { testTable } from './testing/steering-table.ts';
 
@@ -157,7 +157,7 @@ describe('POST /v1/calls', () => {
   });
 
   it('refuses an offer that is too large, told or streamed', async () => {
-    const large = `v=0\r\n${'a'.repeat(MAX_SDP_BYTES)}`;
+    const large = `v=0\r\n${'a'.repeat(MAX_OFFER_BYTES)}`;
     expect(await problemOf(await post(large))).toEqual(aProblem(413, 'offer-too-large'));
     const stream = new Blob([large]).stream();
     expect(await problemOf(await post(stream))).toEqual(aProblem(413, 'offer-too-large'));

@@ -4,7 +4,7 @@ import { problemResponse } from '../protocol/problem.ts';
 import { findCaller, refuseOrigin, type Refusal } from './callers.ts';
 import { backgroundOf, type EdgeContext, type EdgeEnv } from './edge.ts';
 import { clientSecrets } from './keys.ts';
-import { SESSION_LIFETIME } from './place-call.ts';
+import { SESSION_LIFETIME } from './session-lifetime.ts';
 import { readTenant } from './tenants.ts';
 
 /** Seconds until a tenant that started too many calls may come again: the period of its rate limit. */

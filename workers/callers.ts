@@ -1,12 +1,12 @@
 /** Who calls: an API key, a client secret, or nobody in particular makes a request some tenant's. */
 import type { ProblemName } from '../protocol/problem.ts';
+import type { SessionConfig } from '../protocol/session-config.ts';
 import { isKeyOf, tenantOfKey } from './api-keys.ts';
 import {
   ClientSecretError,
   MAX_SECRET_LENGTH,
   SECRET_PREFIX,
   type ClientSecrets,
-  type SessionConfig,
 } from './client-secrets.ts';
 import { PUBLIC_TENANT, type Tenant } from './tenants.ts';
 

@@ -5,7 +5,7 @@ import { problem } from '../protocol/problem.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKey } from '../protocol/signature.ts';
 import { UfragCodec } from '../protocol/ufrag.ts';
-import { SESSION_LIFETIME } from './place-call.ts';
+import { SESSION_LIFETIME } from './session-lifetime.ts';
 import { ROUTING_KEYS, SIGNING_KEY, startLocalEdge, type LocalEdge } from './testing/local-edge.ts';
 import { startSignedOrigin, type Behavior, type SignedOrigin } from './testing/signed-origin.ts';
 import { testTable } from './testing/steering-table.ts';

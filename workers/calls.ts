@@ -3,7 +3,8 @@ import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { problemResponse } from '../protocol/problem.ts';
 import type { EdgeContext, EdgeEnv } from './edge.ts';
-import { decodeText, MAX_SDP_BYTES } from './forward.ts';
+import { MAX_OFFER_BYTES } from '../protocol/creation.ts';
+import { decodeText } from './forward.ts';
 import {
   callNotFound,
   endHeldCall,
@@ -21,7 +22,7 @@ export const MAX_FRAGMENT_BYTES = 16 * 1024;
 /** Refuses what is no SDP before its body is read. */
 export const requireSdp = requireType('application/sdp', 'the SDP offer');
 
-export const limitOffer = bodyLimit({ maxSize: MAX_SDP_BYTES, onError: offerTooLarge });
+export const limitOffer = bodyLimit({ maxSize: MAX_OFFER_BYTES, onError: offerTooLarge });
 
 export const requireFragment = requireType(FRAGMENT_CONTENT_TYPE, 'the ICE fragment');
 

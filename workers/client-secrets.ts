@@ -6,6 +6,7 @@ import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
 import { hmacKey } from '../protocol/hmac-key.ts';
 import { MAX_TENANT_BYTES } from '../protocol/call-id.ts';
+import { SessionSchema, type SessionConfig } from '../protocol/session-config.ts';
 
 /** Seconds a secret may live: least, most, and unless said otherwise. */
 export const MIN_SECRET_LIFETIME = 10;
@@ -30,7 +31,7 @@ const PayloadSchema = v.strictObject({
   aud: v.literal(AUDIENCE),
   iat: v.pipe(v.number(), v.integer()),
   exp: v.pipe(v.number(), v.integer()),
-  session: v.optional(v.record(v.string(), v.unknown())),
+  session: v.optional(SessionSchema),
 });
 
 export interface ClientSecretKey {
@@ -38,9 +39,6 @@ export interface ClientSecretKey {
   readonly id: string;
   readonly key: Uint8Array;
 }
-
-/** Configuration of a session, as the Realtime API writes it; the edge does not look into it. */
-export type SessionConfig = Readonly<Record<string, unknown>>;
 
 export interface MintedSecret {
   readonly value: string;

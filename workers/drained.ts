@@ -1,34 +1,59 @@
 /** Clusters that an operator took out of steering for a while, beside what the footprint says. */
-import * as v from 'valibot';
+import { RefreshingCache } from './refreshing-cache.ts';
 import { steeringIndex, type SteeringIndex } from './steering.ts';
 
-/** Their key in the FOOTPRINT namespace: a JSON array of cluster ids. */
-export const DRAINED_KEY = 'drained';
+/** Their keys in the FOOTPRINT namespace, one for each cluster, so that changes cannot undo each other. */
+export const DRAINED_PREFIX = 'drained/';
 
-/** Seconds the colo keeps what it read from KV; the least that KV takes. */
-const KV_CACHE_TTL = 30;
+/** Milliseconds after which the keys are listed anew: KV asks ten times the price of a read for a list. */
+export const DRAINED_FRESH = 30_000;
 
-const DrainedSchema = v.array(v.pipe(v.number(), v.integer()));
+const CLUSTER_ID = /^[1-9]\d{0,4}$/;
 
-export async function readDrained(namespace: KVNamespace): Promise<Set<number>> {
-  const text = await namespace
-    .get(DRAINED_KEY, { cacheTtl: KV_CACHE_TTL })
+// What was known last beats nothing, however long the store is away.
+const cache = new RefreshingCache<ReadonlySet<number>>({ fresh: DRAINED_FRESH, stale: Infinity });
+
+/** As the isolate knows them. Without any knowledge none counts: a store that is away takes no cluster out. */
+export function readDrained(
+  namespace: KVNamespace,
+  background: (work: Promise<unknown>) => void,
+): Promise<ReadonlySet<number>> {
+  const load = () => listDrained(namespace);
+  return cache
+    .get(load, background, (error) =>
+      console.error({ message: 'the same clusters stay drained', error: String(error) }),
+    )
     .catch((error: unknown) => {
       console.error({ message: 'no cluster counts as drained', error: String(error) });
-      return null;
+      return new Set();
     });
-  return text === null ? new Set() : parseDrained(text);
 }
 
-/** What cannot be read drains nothing, and is logged: a slip must not take every cluster out. */
-export function parseDrained(text: string): Set<number> {
-  try {
-    return new Set(v.parse(DrainedSchema, JSON.parse(text)));
-  } catch (error) {
-    const message = `what is under ${DRAINED_KEY} in KV is no list of cluster ids; it counts as empty`;
-    console.error({ message, error: String(error) });
-    return new Set();
-  }
+/** As the store has them. */
+export async function listDrained(namespace: KVNamespace): Promise<Set<number>> {
+  const drained = new Set<number>();
+  let cursor: string | undefined;
+  do {
+    const page = await namespace.list({ prefix: DRAINED_PREFIX, ...(cursor && { cursor }) });
+    for (const { name } of page.keys) {
+      const id = name.slice(DRAINED_PREFIX.length);
+      if (CLUSTER_ID.test(id)) drained.add(Number(id));
+      else console.error({ message: `delete ${name} from FOOTPRINT: it names no cluster` });
+    }
+    cursor = page.list_complete ? undefined : page.cursor;
+  } while (cursor !== undefined);
+  return drained;
+}
+
+/** Takes a cluster out, or puts it back. @param requestId Of who does it, so that its log can be found. */
+export function setDrained(
+  namespace: KVNamespace,
+  cluster: number,
+  isDrained: boolean,
+  requestId: string,
+): Promise<void> {
+  const key = `${DRAINED_PREFIX}${cluster}`;
+  return isDrained ? namespace.put(key, requestId) : namespace.delete(key);
 }
 
 /** The index with active clusters of the list draining; others are as they were. */

@@ -37,7 +37,7 @@ export function readFootprint(
   background: (work: Promise<unknown>) => void,
 ): Promise<SteeringIndex> {
   return cache.get(
-    async () => drain(await load(namespace), await readDrained(namespace)),
+    async () => drain(await load(namespace), await readDrained(namespace, background)),
     background,
     (error) =>
       console.error({ message: 'the steering table stays as it was', error: String(error) }),

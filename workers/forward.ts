@@ -1,12 +1,13 @@
 /** Signed requests from the edge to the transceivers of a cluster. */
+import { writeCreation, type Creation } from '../protocol/creation.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemName } from '../protocol/problem.ts';
 import { sign, type Forward } from '../protocol/signature.ts';
 import type { EdgeKeys } from './keys.ts';
 import { mediaType } from './media-type.ts';
 
-/** Bytes of the largest session description taken, from a client or from an origin. */
-export const MAX_SDP_BYTES = 64 * 1024;
+/** Bytes of the largest answer taken from an origin. */
+const MAX_ANSWER_BYTES = 64 * 1024;
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
 
@@ -89,11 +90,12 @@ export function originOf(
 export async function createSession(
   origin: Origin,
   claims: CreateClaims,
-  offer: string,
+  creation: Creation,
 ): Promise<CreateOutcome> {
   return attempt(async () => {
-    const headers = { 'content-type': 'application/sdp' };
-    const response = await send(origin, 'POST', '/v1/sessions', claims, headers, offer);
+    const { contentType, text } = writeCreation(creation);
+    const headers = { 'content-type': contentType };
+    const response = await send(origin, 'POST', '/v1/sessions', claims, headers, text);
     if (response.status === 201 && mediaType(response) === 'application/sdp') {
       return readAnswer(response);
     }
@@ -209,7 +211,7 @@ function refusalIn(
 /** Undefined when the body is not UTF-8 or too long. workerd's `text()` warns of application/sdp. */
 async function readText(response: Response): Promise<string | undefined> {
   const bytes = await response.arrayBuffer();
-  return bytes.byteLength > MAX_SDP_BYTES ? undefined : decodeText(bytes);
+  return bytes.byteLength > MAX_ANSWER_BYTES ? undefined : decodeText(bytes);
 }
 
 /** Undefined when the bytes are not UTF-8. */

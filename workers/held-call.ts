@@ -2,11 +2,12 @@
 import type { CallRef } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
+import { giveBackEnded } from './admission.ts';
 import { footprintFor, tenantOf, type EdgeContext } from './edge.ts';
 import { endSession, originOf, patchSession, type PatchClaims } from './forward.ts';
 import { edgeKeys } from './keys.ts';
 import { failed, logFailure } from './origin-failure.ts';
-import { SESSION_LIFETIME } from './place-call.ts';
+import { SESSION_LIFETIME } from './session-lifetime.ts';
 import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { steer } from './steering.ts';
@@ -36,7 +37,11 @@ export async function endHeldCall(context: EdgeContext, id: string): Promise<Res
   const claims = { op: 'end', requestId, transceiver, call, tenant } as const;
   const origin = originOf(cluster, edgeKeys(context.env), CHANGE_TIMEOUT);
   const outcome = await endSession(origin, claims);
-  if (outcome.outcome === 'ended') return new Response(null, { status: 200 });
+  if (outcome.outcome === 'ended') {
+    await giveBackEnded(context, ref);
+    return new Response(null, { status: 200 });
+  }
+  // What was not there may have been counted as another, so its place is not given back here.
   if (outcome.outcome === 'unknown-call') return callNotFound();
   logFailure(context, cluster, transceiver, outcome);
   return failed(outcome);

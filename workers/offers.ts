@@ -1,16 +1,17 @@
 /** What counts as an SDP offer before a transceiver looks at it. */
 import { problemResponse } from '../protocol/problem.ts';
-import { decodeText, MAX_SDP_BYTES } from './forward.ts';
+import { MAX_OFFER_BYTES } from '../protocol/creation.ts';
+import { decodeText } from './forward.ts';
 
 /** The offer as text, or why it is none. */
 export function readOffer(bytes: ArrayBuffer | Uint8Array): string | Response {
-  if (bytes.byteLength > MAX_SDP_BYTES) return offerTooLarge();
+  if (bytes.byteLength > MAX_OFFER_BYTES) return offerTooLarge();
   const offer = decodeText(bytes);
   return offer !== undefined && /^v=0[\r\n]/.test(offer) ? offer : noDescription(offer);
 }
 
 export function offerTooLarge(): Response {
-  return problemResponse('offer-too-large', `An offer has at most ${MAX_SDP_BYTES} bytes.`);
+  return problemResponse('offer-too-large', `An offer has at most ${MAX_OFFER_BYTES} bytes.`);
 }
 
 function noDescription(offer: string | undefined): Response {

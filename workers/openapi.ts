@@ -6,10 +6,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { format, resolveConfig } from 'prettier';
+import type * as v from 'valibot';
 import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/problem.ts';
-import { SessionSchema } from './openai/call-form.ts';
+import { SessionSchema } from '../protocol/session-config.ts';
 import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
 import { ClientMessageSchema } from './signal/messages.ts';
+import { WhereSchema } from './where-answer.ts';
 
 export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
@@ -29,6 +31,8 @@ const IF_MATCH = {
 
 /** What may go wrong while a call is placed or changed, whatever the API. */
 const FORWARDING = ['bad-gateway', 'no-capacity', 'gateway-timeout'] as const;
+/** Who may not start a call, or not now. */
+const CALLER = ['unauthorized', 'forbidden', 'too-many-calls'] as const;
 const OFFER = [
   'malformed-offer',
   'unacceptable-offer',
@@ -58,7 +62,7 @@ function problems(shape: 'Problem' | 'OpenAiError', ...names: readonly ProblemNa
 }
 
 function retryOf(status: number): string[] {
-  return status === 503 ? ['Retry-After'] : [];
+  return status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 
 const text = (type: string) => ({ [type]: { schema: TEXT } });
@@ -70,7 +74,7 @@ const place = (summary: string) => ({
   requestBody: { required: true, content: text(SDP) },
   responses: {
     201: answer('The SDP answer, and the call’s URL.', text(SDP), PLACED),
-    ...problems('Problem', ...OFFER, 'unauthorized', ...FORWARDING),
+    ...problems('Problem', ...OFFER, ...CALLER, ...FORWARDING),
   },
 });
 
@@ -118,7 +122,7 @@ const PATHS = {
     post: {
       summary: 'Place a call, in the shape of OpenAI’s Realtime API.',
       description:
-        'A session given here is checked, not applied: clients configure it by session.update on the data channel.',
+        'Members of the session go over those that the client secret has, and over those of the service, but for the model and the formats of sound.',
       requestBody: {
         required: true,
         content: {
@@ -134,7 +138,7 @@ const PATHS = {
       },
       responses: {
         201: answer('The SDP answer, and the call’s URL.', text(SDP), PLACED),
-        ...problems('OpenAiError', 'malformed-request', ...OFFER, 'unauthorized', ...FORWARDING),
+        ...problems('OpenAiError', 'malformed-request', ...OFFER, ...CALLER, ...FORWARDING),
       },
     },
   },
@@ -175,14 +179,19 @@ const PATHS = {
         'offer is answered by answer, restart by restarted, resume by resumed, bye by bye, and what is wrong by error with its problem. A connection has one call, which outlives it.',
       responses: {
         101: answer('The connection is open.'),
-        ...problems('Problem', 'unauthorized', 'upgrade-required'),
+        ...problems('Problem', ...CALLER, 'upgrade-required'),
       },
     },
   },
   '/v1/where': {
     get: {
       summary: 'Where a call from here would go, and why.',
-      responses: { 200: answer('The decision.', { [JSON_TYPE]: { schema: { type: 'object' } } }) },
+      description: 'The same state gives the same answer.',
+      responses: {
+        200: answer('The decision.', {
+          [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Where' } },
+        }),
+      },
     },
   },
   '/healthz': {
@@ -237,6 +246,7 @@ export function openApiDocument() {
         ClientSecret: secretSchema,
         Session: schemaOf(SessionSchema),
         SignalMessage: schemaOf(ClientMessageSchema),
+        Where: schemaOf(WhereSchema),
       },
     },
   };
@@ -248,10 +258,12 @@ export async function openApiText(): Promise<string> {
   return format(JSON.stringify(openApiDocument()), { ...style, parser: 'json' });
 }
 
-function schemaOf(
-  schema: typeof SessionSchema | typeof ClientMessageSchema | typeof ClientSecretRequestSchema,
-) {
-  const { $schema: _, ...rest } = toJsonSchema(schema, { target: 'draft-2020-12' });
+function schemaOf(schema: v.GenericSchema): object {
+  // What it has no words for are the checks of jsonObject(): that an object is no list, which it says anyway.
+  const { $schema: _, ...rest } = toJsonSchema(schema, {
+    target: 'draft-2020-12',
+    errorMode: 'ignore',
+  });
   return rest;
 }
 

@@ -1,7 +1,10 @@
 /** Places a call: finds a transceiver near the client that takes its offer. Every API starts calls by this. */
 import { newCall } from '../protocol/call-id.ts';
+import type { Creation } from '../protocol/creation.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
+import type { SessionConfig } from '../protocol/session-config.ts';
+import { Admission, tooManyCalls } from './admission.ts';
 import { candidates, type Candidate } from './candidates.ts';
 import { backgroundOf, footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
 import {
@@ -17,12 +20,10 @@ import { AGAIN, failed, logFailure, noCapacity, RETRY_AFTER } from './origin-fai
 import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { relayPath, StageTimings } from './response-headers.ts';
-import { steer } from './steering.ts';
+import { SESSION_LIFETIME } from './session-lifetime.ts';
+import { steer, type Steering } from './steering.ts';
 import { suspects } from './suspects.ts';
 import { Tries } from './tries.ts';
-
-/** Milliseconds a session lives at most: its ufrag expires then. */
-export const SESSION_LIFETIME = 2 * 60 * 60 * 1000;
 
 /** Seconds until a client may come again when no region is active: somebody must change the footprint first. */
 const RETRY_AFTER_FOOTPRINT = '60';
@@ -39,10 +40,15 @@ export interface PlacedCall {
   readonly headers: Readonly<Record<'server-timing' | 'relay-path', string>>;
 }
 
-/** The call, or the problem that a client is told. */
+/**
+ * The call, or the problem that a client is told.
+ *
+ * @param session What the caller asks of the voice; what its client secret says unless given.
+ */
 export async function placeCall(
   context: EdgeContext,
   offer: string,
+  session: SessionConfig | undefined = context.get('caller').session,
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
@@ -50,10 +56,46 @@ export async function placeCall(
     steer(await footprintFor(context), placeOf(context.req.raw)),
   );
   const { clusters, ingress, reason } = steering;
-  if (!ingress || clusters.length === 0) {
+  const [home] = clusters;
+  if (!ingress || !home) {
     return noCapacity(`No call can start: ${reason}.`, RETRY_AFTER_FOOTPRINT);
   }
+  const call = newCall();
+  // Rosters are read meanwhile.
+  const admission = Admission.ask(context, { call, cluster: home.cluster });
+  let outcome: PlacedCall | Response | undefined;
+  try {
+    const creation = { offer, session };
+    outcome = await tryAll({
+      context,
+      keys,
+      timings,
+      steering,
+      ingress,
+      creation,
+      call,
+      admission,
+    });
+    return outcome;
+  } finally {
+    if (!outcome || outcome instanceof Response) await admission?.giveBack();
+  }
+}
 
+interface Placing {
+  readonly context: EdgeContext;
+  readonly keys: EdgeKeys;
+  readonly timings: StageTimings;
+  readonly steering: Steering;
+  readonly ingress: SteeringCluster;
+  readonly creation: Creation;
+  /** Name of the call in its first try. */
+  readonly call: string;
+  readonly admission: Admission | undefined;
+}
+
+async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
+  const { context, keys, timings, steering, ingress, creation, admission } = placing;
   const readRoster = rostersFor(context);
   const choices = candidates(
     steering,
@@ -62,14 +104,26 @@ export async function placeCall(
   );
   const tries = new Tries();
   let failure: OriginFailure | undefined;
+  let name: string | undefined = placing.call;
   for await (const candidate of choices) {
     const { cluster, transceiver } = candidate;
+    if (admission && !(await timings.measure('admit', () => admission.granted))) {
+      return tooManyCalls(context);
+    }
     const ask = async (): Promise<Asked | undefined> => {
       const timeout = tries.next();
       if (timeout === undefined) return undefined;
-      const claims = await timings.measure('mint', () => mint(context, keys, candidate, ingress));
+      // Each try has a ufrag and a name of its own: a try that was given up may yet have made a session.
+      const call = name ?? newCall();
+      name = undefined;
+      const claims = await timings.measure('mint', () =>
+        mint(context, keys, candidate, ingress, call),
+      );
       const origin = originOf(cluster, keys, timeout);
-      const outcome = await timings.measure('forward', () => createSession(origin, claims, offer));
+      const [outcome] = await Promise.all([
+        timings.measure('forward', () => createSession(origin, claims, creation)),
+        admission?.move({ call, cluster: cluster.cluster }),
+      ]);
       if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
       return { claims, outcome };
     };
@@ -97,19 +151,19 @@ interface Asked {
   readonly outcome: CreateOutcome;
 }
 
-/** Each try has a ufrag and a name of its own: a try that was given up may yet have made a session. */
 function mint(
   context: EdgeContext,
   keys: EdgeKeys,
   { cluster, transceiver }: Candidate,
   ingress: SteeringCluster,
+  call: string,
 ): CreateClaims {
   const expiresAt = Date.now() + SESSION_LIFETIME;
   return {
     op: 'create',
     requestId: context.get('requestId'),
     transceiver,
-    call: newCall(),
+    call,
     tenant: tenantOf(context),
     ufrag: keys.ufrags.seal({ cluster: cluster.cluster, transceiver, expiresAt }),
     expiresAt,

@@ -13,7 +13,7 @@ const RECORD: RequestRecord = {
   colo: 'FRA',
   country: 'DE',
   path: 'colo="FRA"',
-  stages: { steer: 0.1, roster: 2, mint: 0.2, forward: 25, answer: 3 },
+  stages: { steer: 0.1, roster: 2, mint: 0.2, forward: 25, answer: 3, admit: 4 },
   version: 'v-1',
 };
 
@@ -21,7 +21,7 @@ it('a data point has its fields where queries look for them', () => {
   expect(pointOf(RECORD)).toEqual({
     indexes: ['acme'],
     blobs: ['/v1/calls', '201', 'FRA', 'DE', 'colo="FRA"', 'v-1', 'r-1'],
-    doubles: [31, 0.1, 2, 0.2, 25, 3],
+    doubles: [31, 0.1, 2, 0.2, 25, 3, 4],
   });
 });
 
@@ -31,6 +31,6 @@ it('what is not known keeps its place empty', () => {
   expect(point).toEqual({
     indexes: [''],
     blobs: ['/v1/calls', '201', '', 'DE', '', '', 'r-1'],
-    doubles: [31, 1, -1, -1, -1, -1],
+    doubles: [31, 1, -1, -1, -1, -1, -1],
   });
 });

@@ -6,7 +6,7 @@ import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { placeOf } from './place.ts';
 
 /** Times a request in the order of the data point's doubles, as `Server-Timing` names them. */
-const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer'] as const;
+const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer', 'admit'] as const;
 
 /** Bindings that a deployment may leave out; without a data set there are only logs. */
 type Observed = Partial<Pick<Env, 'CALL_POINTS' | 'VERSION'>>;

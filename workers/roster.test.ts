@@ -2,9 +2,17 @@ import { env } from 'cloudflare:workers';
 import { evictDurableObject } from 'cloudflare:test';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ROSTER_DEAD, ROSTER_HEARTBEAT, type TransceiverReport } from '../protocol/roster.ts';
+import { ROSTER_DEAD, ROSTER_HEARTBEAT } from '../protocol/roster.ts';
 import { parseSigningKey, sign } from '../protocol/signature.ts';
 import { MAX_REPORT_LENGTH, MAX_REPORTS, type Roster } from './roster.ts';
+import {
+  askToJoin,
+  joinTestRoster,
+  report,
+  testRoster,
+  type Link,
+  type TestRoster,
+} from './testing/roster-link.ts';
 
 const key = parseSigningKey(env.SIGNING_KEY);
 let clusters = 100;
@@ -16,45 +24,17 @@ afterEach(() => {
 });
 
 /** A roster of its own for each test. */
-function newRoster(): { cluster: number; roster: DurableObjectStub<Roster> } {
-  const cluster = clusters++;
-  return { cluster, roster: env.ROSTER.getByName(String(cluster)) };
-}
-
-function ask(roster: DurableObjectStub<Roster>, authorization?: string): Promise<Response> {
-  const headers = new Headers({ upgrade: 'websocket' });
-  if (authorization) headers.set('authorization', authorization);
-  return roster.fetch('https://edge.test/v1/roster', { headers });
-}
+const newRoster = () => testRoster(clusters++);
 
 function restart(roster: DurableObjectStub<Roster>): Promise<void> {
   return evictDurableObject(roster, { webSockets: 'close' });
 }
 
-interface Link {
-  readonly socket: WebSocket;
-  readonly closed: Promise<CloseEvent>;
+async function join(own: TestRoster, transceiver: number): Promise<Link> {
+  const link = await joinTestRoster(own, transceiver);
+  opened.push(link.socket);
+  return link;
 }
-
-async function join(
-  { cluster, roster }: ReturnType<typeof newRoster>,
-  transceiver: number,
-): Promise<Link> {
-  const token = await sign(key, cluster, { op: 'join', transceiver });
-  const response = await ask(roster, `Bearer ${token}`);
-  const socket = response.webSocket!;
-  const closed = new Promise<CloseEvent>((resolve) => socket.addEventListener('close', resolve));
-  socket.accept();
-  opened.push(socket);
-  return { socket, closed };
-}
-
-const report = (transceiver: number, sessions = 0): TransceiverReport => ({
-  transceiver,
-  sessions,
-  capacity: 10,
-  draining: false,
-});
 
 async function ids(roster: DurableObjectStub<Roster>): Promise<number[]> {
   return (await roster.snapshot()).map(({ transceiver }) => transceiver);
@@ -203,12 +183,12 @@ describe('Roster', () => {
     it('still refuses a token that was used', async () => {
       const { cluster, roster } = newRoster();
       const token = await sign(key, cluster, { op: 'join', transceiver: 1 });
-      const first = await ask(roster, `Bearer ${token}`);
+      const first = await askToJoin(roster, `Bearer ${token}`);
       expect(first.status).toBe(101);
       first.webSocket!.accept();
       opened.push(first.webSocket!);
       await restart(roster);
-      const second = await ask(roster, `Bearer ${token}`);
+      const second = await askToJoin(roster, `Bearer ${token}`);
       expect(second.status).toBe(401);
       expect(await second.json()).toMatchObject({
         detail: expect.stringContaining('used before'),
@@ -224,7 +204,7 @@ describe('Roster', () => {
       ['characters that no token has', 'Bearer a b'],
     ])('%s', async (_name, authorization) => {
       const { roster } = newRoster();
-      const response = await ask(roster, authorization);
+      const response = await askToJoin(roster, authorization);
       expect(response.status).toBe(401);
       expect(await response.json()).toMatchObject({
         type: 'urn:global-relay:problem:unauthorized',
@@ -234,7 +214,7 @@ describe('Roster', () => {
     it('a token for another cluster', async () => {
       const { cluster, roster } = newRoster();
       const token = await sign(key, cluster + 1, { op: 'join', transceiver: 1 });
-      const response = await ask(roster, `Bearer ${token}`);
+      const response = await askToJoin(roster, `Bearer ${token}`);
       expect(response.status).toBe(401);
       await response.body?.cancel();
     });
@@ -243,7 +223,7 @@ describe('Roster', () => {
       const { cluster, roster } = newRoster();
       const claims = { op: 'join', transceiver: 1 } as const;
       const token = await sign(new Uint8Array(32), cluster, claims);
-      const response = await ask(roster, `Bearer ${token}`);
+      const response = await askToJoin(roster, `Bearer ${token}`);
       expect(response.status).toBe(401);
       await response.body?.cancel();
     });
@@ -251,11 +231,11 @@ describe('Roster', () => {
     it('a token a second time', async () => {
       const { cluster, roster } = newRoster();
       const token = await sign(key, cluster, { op: 'join', transceiver: 1 });
-      const first = await ask(roster, `Bearer ${token}`);
+      const first = await askToJoin(roster, `Bearer ${token}`);
       expect(first.status).toBe(101);
       first.webSocket!.accept();
       opened.push(first.webSocket!);
-      const second = await ask(roster, `Bearer ${token}`);
+      const second = await askToJoin(roster, `Bearer ${token}`);
       expect(second.status).toBe(401);
       await second.body?.cancel();
     });
@@ -264,7 +244,7 @@ describe('Roster', () => {
       const { cluster, roster } = newRoster();
       const claims = { requestId: 'r', transceiver: 1, call: 'a'.repeat(32), tenant: '' };
       const token = await sign(key, cluster, { op: 'end', ...claims });
-      const response = await ask(roster, `Bearer ${token}`);
+      const response = await askToJoin(roster, `Bearer ${token}`);
       expect(response.status).toBe(401);
       await response.body?.cancel();
     });

@@ -2,6 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import * as v from 'valibot';
 import {
+  ROSTER_CHANGE,
   ROSTER_DEAD,
   ROSTER_HEARTBEAT,
   TransceiverReportSchema,
@@ -11,18 +12,20 @@ import {
 import { SignatureVerifier } from '../protocol/signature.ts';
 import { verifyJoin } from './join.ts';
 import { edgeKeys } from './keys.ts';
+import { RosterCalls } from './roster-calls.ts';
 import { RosterStorage, SAVE_EVERY } from './roster-storage.ts';
 
-/** Characters of the longest report; a true one has about eighty. */
-export const MAX_REPORT_LENGTH = 1024;
+/** Characters of the longest report: one of as many tenants as it can tell of has about 12,000. */
+export const MAX_REPORT_LENGTH = 16 * 1024;
 
 /**
- * Reports that a link may send in {@link ROSTER_DEAD}: thrice those of its heartbeat and the one it
- * begins with, for some may arrive together.
+ * Reports that a link may send in {@link ROSTER_DEAD}: thrice those of its heartbeat, of what changes all the
+ * time, and the one it begins with, for some may arrive together.
  */
-export const MAX_REPORTS = 3 * (ROSTER_DEAD / ROSTER_HEARTBEAT + 1);
+export const MAX_REPORTS = 3 * (ROSTER_DEAD / ROSTER_HEARTBEAT + ROSTER_DEAD / ROSTER_CHANGE + 1);
 
 /** WebSocket close codes (RFC 6455 §7.4). */
+const NORMAL = 1000;
 const POLICY_VIOLATION = 1008;
 const REPLACED = 4000;
 
@@ -52,6 +55,7 @@ export class Roster extends DurableObject<Env> {
   readonly #before: readonly TransceiverReport[];
   /** Who came back and left since. */
   readonly #left = new Set<number>();
+  readonly #calls: RosterCalls;
   #verifier: SignatureVerifier | undefined;
 
   constructor(context: DurableObjectState, env: Env) {
@@ -61,6 +65,7 @@ export class Roster extends DurableObject<Env> {
     this.#storage = new RosterStorage(context.storage.sql);
     const isRestart = context.getWebSockets().length === 0;
     this.#before = isRestart ? this.#storage.members(this.#startedAt) : [];
+    this.#calls = new RosterCalls(this.#before, this.#startedAt);
   }
 
   /** A transceiver joins: a WebSocket upgrade with a signed token that names it. */
@@ -74,6 +79,7 @@ export class Roster extends DurableObject<Env> {
     const tag = String(transceiver);
     for (const old of this.ctx.getWebSockets(tag)) old.close(REPLACED, 'joined again');
     this.ctx.acceptWebSocket(server, [tag]);
+    this.#calls.join(transceiver);
     const window = { since: Date.now(), reports: 0 };
     server.serializeAttachment({ transceiver, window } satisfies Attachment);
     return new Response(null, { status: 101, webSocket: client });
@@ -86,15 +92,17 @@ export class Roster extends DurableObject<Env> {
     const window = countReport(last, now);
     const report = readReport(message);
     if (!report) {
-      socket.close(POLICY_VIOLATION, 'that is no report');
+      this.#refuse(socket, 'that is no report');
     } else if (report.transceiver !== transceiver) {
-      socket.close(POLICY_VIOLATION, `joined as ${transceiver}`);
+      this.#refuse(socket, `joined as ${transceiver}`);
     } else if (window.reports > MAX_REPORTS) {
-      socket.close(POLICY_VIOLATION, `report every ${ROSTER_HEARTBEAT} ms`);
+      this.#refuse(socket, `report every ${ROSTER_HEARTBEAT} ms`);
     } else {
-      const entry = seen(report, now);
+      this.#calls.report(report);
+      const { calls: _, ...kept } = report;
+      const entry = seen(kept, now);
       const isDue = now - savedAt >= SAVE_EVERY || before?.draining !== report.draining;
-      if (isDue) this.#storage.save(report, now);
+      if (isDue) this.#storage.save(kept, now);
       const saved = isDue ? now : savedAt;
       const attachment: Attachment = { transceiver, entry, savedAt: saved, window };
       socket.serializeAttachment(attachment);
@@ -104,7 +112,7 @@ export class Roster extends DurableObject<Env> {
   /** Answers the close of a transceiver that leaves, which would wait for it otherwise. */
   override webSocketClose(
     socket: WebSocket,
-    _code: number,
+    code: number,
     _reason: string,
     wasClean: boolean,
   ): void {
@@ -112,6 +120,9 @@ export class Roster extends DurableObject<Env> {
     this.#left.add(transceiver);
     const others = this.ctx.getWebSockets(String(transceiver)).filter((other) => other !== socket);
     if (wasClean && others.length === 0) this.#storage.forget(transceiver);
+    // Only one that ends says so; any other close cuts the link of one that lives on.
+    if (wasClean && code === NORMAL) this.#calls.leave(transceiver);
+    else if (others.length === 0) this.#calls.lose(transceiver, Date.now());
     socket.close();
   }
 
@@ -134,6 +145,27 @@ export class Roster extends DurableObject<Env> {
     return [...reported, ...believed].toSorted((a, b) => a.transceiver - b.transceiver);
   }
 
+  /**
+   * How many calls a tenant has in the cluster. Undefined while that is not known: calls are never said to be
+   * gone because a link is.
+   */
+  callsOf(tenant: string): number | undefined {
+    const joined = this.ctx
+      .getWebSockets()
+      .filter((socket) => socket.readyState === WebSocket.OPEN)
+      .map(attachmentOf)
+      .map(({ transceiver, entry, window }) => ({
+        transceiver,
+        heardAt: entry?.seenAt ?? window.since,
+      }));
+    return this.#calls.of(tenant, joined, Date.now());
+  }
+
+  #refuse(socket: WebSocket, reason: string): void {
+    this.#calls.lose(attachmentOf(socket).transceiver, Date.now());
+    socket.close(POLICY_VIOLATION, reason);
+  }
+
   /** The object is named for its cluster. */
   #cluster(): number {
     return Number(this.ctx.id.name);
@@ -149,7 +181,7 @@ function countReport({ since, reports }: ReportWindow, now: number): ReportWindo
   return now - since < ROSTER_DEAD ? { since, reports: reports + 1 } : { since: now, reports: 1 };
 }
 
-function seen(report: TransceiverReport, seenAt: number): RosterEntry {
+function seen(report: Omit<TransceiverReport, 'calls'>, seenAt: number): RosterEntry {
   return { ...report, seenAt };
 }
 

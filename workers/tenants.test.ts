@@ -1,6 +1,12 @@
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { isTenantName, parseTenant, readTenant, TENANT_FRESH, TENANT_STALE } from './tenants.ts';
+import {
+  MAX_CONCURRENT_CALLS,
+  parseTenant,
+  readTenant,
+  TENANT_FRESH,
+  TENANT_STALE,
+} from './tenants.ts';
 
 const HASH = 'a'.repeat(64);
 const GOOD = { keys: [HASH], callsPerMinute: 60 };
@@ -10,10 +16,12 @@ beforeEach(() => void vi.useFakeTimers({ now: NOW, toFake: ['Date'] }));
 afterEach(() => void vi.useRealTimers());
 
 describe('a tenant', () => {
-  it('has keys and a rate, and perhaps origins', () => {
+  it('has keys and a rate, and perhaps origins and a cap', () => {
     expect(parseTenant('acme', JSON.stringify(GOOD))).toEqual(GOOD);
     const origins = ['https://acme.test', 'http://localhost:3000'];
     expect(parseTenant('acme', JSON.stringify({ ...GOOD, origins }))).toMatchObject({ origins });
+    const capped = { ...GOOD, concurrentCalls: 1 };
+    expect(parseTenant('acme', JSON.stringify(capped))).toEqual(capped);
   });
 
   it.each([
@@ -25,14 +33,13 @@ describe('a tenant', () => {
     [JSON.stringify({ ...GOOD, callsPerMinute: 61 }), 'callsPerMinute'],
     [JSON.stringify({ ...GOOD, origins: ['https://acme.test/'] }), 'origins.0'],
     [JSON.stringify({ ...GOOD, origins: ['*'] }), 'origins.0'],
+    [JSON.stringify({ ...GOOD, concurrentCalls: 0 }), 'concurrentCalls'],
+    [JSON.stringify({ ...GOOD, concurrentCalls: 1.5 }), 'concurrentCalls'],
+    [JSON.stringify({ ...GOOD, concurrentCalls: MAX_CONCURRENT_CALLS + 1 }), 'concurrentCalls'],
     [JSON.stringify({ ...GOOD, callsPerMinutes: 60 }), 'callsPerMinutes'],
   ])('is not %j, and the error says where it is wrong and how to write one', (text, where) => {
     expect(() => parseTenant('acme', text)).toThrow(where);
     expect(() => parseTenant('acme', text)).toThrow('wrangler kv key put --binding TENANTS acme');
-  });
-
-  it.each(['', '-a', 'A', 'a_b', 'a:b', 'a/b', 'a'.repeat(33), 'ä'])('has no name %j', (name) => {
-    expect(isTenantName(name)).toBe(false);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Tenants: whose calls the edge takes, by which keys, from which pages, and how many. */
 import * as v from 'valibot';
+import { isTenantName } from '../protocol/tenant-name.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 
 /** The tenant of callers who show nothing. Unless there is one of this name, they are refused. */
@@ -15,8 +16,8 @@ const KV_CACHE_TTL = 30;
 /** Tenants an isolate holds at most; whoever makes names up pushes out the oldest only. */
 const MAX_HELD = 1_000;
 
-/** Names are parts of API keys and KV keys, so they have neither `_` nor `:`. */
-const TENANT_NAME = /^[a-z0-9][a-z0-9-]{0,31}$/;
+/** Most calls that a cap can be: as many as the object that counts them holds with ease. */
+export const MAX_CONCURRENT_CALLS = 100_000;
 
 /** Of one tenant, under its name in the TENANTS namespace. */
 export const TenantSchema = v.strictObject({
@@ -30,6 +31,10 @@ export const TenantSchema = v.strictObject({
   ),
   /** Calls that may start in a minute at one colo: those that a rate limit is bound for. */
   callsPerMinute: v.picklist([60, 600, 6000]),
+  /** Calls at a time, all over the world; without it they are not counted. */
+  concurrentCalls: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_CONCURRENT_CALLS)),
+  ),
 });
 export type Tenant = v.InferOutput<typeof TenantSchema>;
 
@@ -45,10 +50,6 @@ interface Held {
 }
 
 const held = new Map<string, Held>();
-
-export function isTenantName(name: string): boolean {
-  return TENANT_NAME.test(name);
-}
 
 /**
  * A change shows within {@link TENANT_FRESH} where calls are frequent, else within

@@ -4,7 +4,7 @@ import { CallIdCodec } from '../protocol/call-id.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { UfragCodec } from '../protocol/ufrag.ts';
 import { MAX_FRAGMENT_BYTES } from './calls.ts';
-import { SESSION_LIFETIME } from './place-call.ts';
+import { SESSION_LIFETIME } from './session-lifetime.ts';
 import {
   ANSWER,
   FIRST_TAG,

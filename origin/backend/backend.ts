@@ -1,4 +1,5 @@
 /** The seam between a call and the service that speaks in it. */
+import type { SessionConfig } from '../../protocol/session-config.ts';
 
 export type AudioCodec = 'opus' | 'pcmu' | 'pcma';
 
@@ -23,6 +24,8 @@ export interface Call {
   readonly tenant: string;
   /** Undefined when the offer had no audio. */
   readonly codec: AudioCodec | undefined;
+  /** What the caller asks of the voice; a back end may take it or leave it. */
+  readonly session?: SessionConfig | undefined;
   /** The timestamp is relative to the back end's own first packet; sequence numbers are the call's. */
   sendAudio(packet: AudioPacket): void;
   /** Sends on the open data channel of that label; nothing when there is none. */

@@ -1,6 +1,7 @@
 /** Which back end a process has, by its configuration. */
 import type { Logger } from 'pino';
 import * as v from 'valibot';
+import { SessionSchema } from '../../protocol/session-config.ts';
 import type { Backend } from './backend.ts';
 import { echo } from './echo.ts';
 import { startParrot } from './parrot/parrot.ts';
@@ -18,8 +19,8 @@ export const BackendChoice = v.union(
       ),
       /** Sent as a bearer token. */
       apiKey: v.optional(v.pipe(v.string(), v.regex(/^[!-~]+$/, 'is not a key'))),
-      /** What each conversation begins with, as in session.update. */
-      session: v.optional(v.record(v.string(), v.unknown())),
+      /** What each conversation begins with, as in session.update; callers may ask for all but another model. */
+      session: v.optional(SessionSchema),
     }),
   ],
   'is neither echo, parrot nor {"realtime": "wss://…"} with an optional apiKey and session',

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_OFFER_BYTES, OfferError, parseOffer } from './offer.ts';
+import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
+import { OfferError, parseOffer } from './offer.ts';
 import { mutatedOffers } from './testing/mutated-offers.ts';
 import { CHROME, FIREFOX, SAFARI, SMALL } from './testing/offers.ts';
 

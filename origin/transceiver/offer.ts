@@ -1,13 +1,11 @@
 /** What a transceiver needs of a client's offer (RFC 8829, RFC 9429), read and judged. */
 import type { AudioCodec } from '../backend/backend.ts';
+import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
 import type { ProblemName } from '../../protocol/problem.ts';
 import { fingerprintLength, isFingerprintHash, type Fingerprint } from './fingerprint.ts';
 import { credentialsOf, type IceCredentials } from './ice-credentials.ts';
 import { SdpError, attribute, attributes, hasAttribute, parseSdp } from './sdp.ts';
 import type { Sdp, SdpMedia } from './sdp.ts';
-
-/** Bytes of the largest offer taken. */
-export const MAX_OFFER_BYTES = 64 * 1024;
 
 /** Bytes of a data-channel message a peer takes that does not say so (RFC 8841 §6.1). */
 const DEFAULT_MAX_MESSAGE = 65_536;

@@ -17,23 +17,12 @@ import { SessionBackend } from './session-backend.ts';
 import type { SessionDump, SessionState } from './session-dump.ts';
 import { passedLimit, type SessionLimits } from './session-limits.ts';
 import { SessionMedia } from './session-media.ts';
+import type { SessionRequest } from './session-request.ts';
 import { SessionStages, type Stage } from './session-stages.ts';
 import type { Path, PathOwner, TrunkSocket } from './trunk-socket.ts';
 
 /** The data channel that carries the session's own events, beside those of the back end. */
 const EVENTS_LABEL = 'oai-events';
-
-/** What the edge asks for, as its signed request says it. */
-export interface SessionRequest {
-  /** 32 hexadecimal digits, the name of the session. */
-  readonly call: string;
-  readonly tenant: string;
-  readonly ufrag: string;
-  /** Milliseconds since the Unix epoch, when the session must end. */
-  readonly expiresAt: number;
-  /** The candidates of the answer, all of them; the first is the default one. */
-  readonly relays: readonly RelayAddress[];
-}
 
 export interface SessionParts {
   readonly request: SessionRequest;
@@ -274,12 +263,13 @@ export class Session implements PathOwner {
   }
 
   #openBackend(): void {
-    const { backend, log, offer } = this.#parts;
+    const { backend, log, offer, request } = this.#parts;
     const failed = (what: string) => this.end('backend-failed', what);
     const call: Call = {
       id: this.call,
       tenant: this.tenant,
       codec: offer.audio?.codec,
+      session: request.session,
       sendAudio: (packet) => {
         if (this.#state !== 'connected') return;
         this.#stages.reach('firstBackendAudio');

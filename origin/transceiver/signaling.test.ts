@@ -6,8 +6,8 @@ import { getRequestListener } from '@hono/node-server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { pino } from 'pino';
 import * as v from 'valibot';
+import { MAX_CREATION_BYTES, MAX_OFFER_BYTES } from '../../protocol/creation.ts';
 import { SignatureVerifier, sign, type Forward } from '../../protocol/signature.ts';
-import { MAX_OFFER_BYTES } from './offer.ts';
 import { signalingApp } from './signaling.ts';
 import { CHROME } from './testing/offers.ts';
 import { openStage, type Stage } from './testing/stage.ts';
@@ -183,11 +183,32 @@ test('offers that cannot be answered', async () => {
     413,
     'offer-too-large',
   ]);
-  const type = { 'content-type': 'application/json' };
+  expect(await problemOf(await post(creation(), 'x'.repeat(MAX_CREATION_BYTES + 1)))).toEqual([
+    413,
+    'offer-too-large',
+  ]);
+  const type = { 'content-type': 'text/plain' };
   expect(await problemOf(await post(creation(), CHROME, type))).toEqual([
     415,
     'unsupported-media-type',
   ]);
+});
+
+test('an offer with a session, which is signed with it', async () => {
+  const json = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ offer: CHROME, session: { instructions: 'Be kind.' } });
+  expect((await post(creation(), body, json)).status).toBe(201);
+  const claims = creation();
+  const authorization = `Bearer ${await sign(KEY, CLUSTER, claims, body)}`;
+  const other = body.replace('kind', 'rude');
+  expect(await problemOf(await post(claims, other, { ...json, authorization }))).toEqual([
+    401,
+    'unauthorized',
+  ]);
+  for (const text of ['{', '[]', '{"offer":"v=0"}', '{"offer":"v=0","session":[]}']) {
+    expect(await problemOf(await post(creation(), text, json))).toEqual([400, 'malformed-request']);
+  }
+  expect(stage.transceiver.report().sessions).toBe(1);
 });
 
 test('a transceiver that is elsewhere, a call that is there, and no room', async () => {

@@ -2,6 +2,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
+import { MAX_CREATION_BYTES, readCreation } from '../../protocol/creation.ts';
 import { problemResponse } from '../../protocol/problem.ts';
 import {
   ForwardSchema,
@@ -10,7 +11,7 @@ import {
   type Forward,
   type SignatureVerifier,
 } from '../../protocol/signature.ts';
-import { MAX_OFFER_BYTES, OfferError } from './offer.ts';
+import { OfferError } from './offer.ts';
 import { forwardToOwner, type Owners } from './owner-forwarding.ts';
 import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from './sdp-fragment.ts';
 import { patchSession } from './signaling-patch.ts';
@@ -35,7 +36,7 @@ interface SignalingEnv {
 }
 
 /**
- * - `POST /v1/sessions`: an offer as application/sdp, signed with `op: create`; 201 and the answer.
+ * - `POST /v1/sessions`: a {@link readCreation | creation}, signed with `op: create`; 201 and the answer.
  * - `PATCH /v1/sessions/{call}`: see {@link patchSession}.
  * - `DELETE /v1/sessions/{call}`: signed with `op: end`; 200.
  * - `GET /healthz`: 200 as long as the process serves, whatever else is down.
@@ -48,9 +49,11 @@ export function signalingApp({
 }: SignalingOptions): Hono<SignalingEnv> {
   const app = new Hono<SignalingEnv>();
   const limit = bodyLimit({
-    maxSize: MAX_OFFER_BYTES,
-    onError: () =>
-      problemResponse('offer-too-large', `An offer has at most ${MAX_OFFER_BYTES} bytes.`),
+    maxSize: MAX_CREATION_BYTES,
+    onError: () => {
+      const detail = `A request for a session has at most ${MAX_CREATION_BYTES} bytes.`;
+      return problemResponse('offer-too-large', detail);
+    },
   });
 
   const fragmentLimit = bodyLimit({
@@ -75,13 +78,17 @@ export function signalingApp({
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
 
   app.post('/v1/sessions', authenticate, limit, toOwner, async (c) => {
-    if (mediaTypeOf(c) !== 'application/sdp') {
-      return problemResponse('unsupported-media-type', 'Send the offer as application/sdp.');
-    }
     const started = performance.now();
-    const offer = await c.req.text();
-    const claims = verifier.use(c.get('token'), offer);
+    const text = await c.req.text();
+    const claims = verifier.use(c.get('token'), text);
     if (claims.op !== 'create') throw new SignatureError('the token is not for creating a session');
+    const creation = readCreation({ contentType: mediaTypeOf(c) ?? '', text });
+    if (creation === 'another type') {
+      return problemResponse('unsupported-media-type', 'Send application/sdp or application/json.');
+    }
+    if (creation === 'malformed') {
+      return problemResponse('malformed-request', 'The JSON is no offer with a session.');
+    }
     const transceiver = transceivers.get(claims.transceiver);
     if (!transceiver) {
       return problemResponse('conflict', `Transceiver ${claims.transceiver} is not here.`);
@@ -89,7 +96,8 @@ export function signalingApp({
     if (claims.expiresAt <= Date.now()) {
       return problemResponse('conflict', 'The session is over already; check the clocks.');
     }
-    const { answer, etag } = transceiver.create(claims, offer);
+    const { offer, session } = creation;
+    const { answer, etag } = transceiver.create({ ...claims, session }, offer);
     const { requestId, call } = claims;
     log.info({ requestId, call, transceiver: transceiver.id }, 'session created');
     return c.body(answer, 201, {

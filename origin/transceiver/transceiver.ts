@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Backend } from '../backend/backend.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-import type { TransceiverReport } from '../../protocol/roster.ts';
+import { callsByTenant, type TransceiverReport } from '../../protocol/roster.ts';
 import { createCertificate, type Certificate } from './certificate.ts';
 import { DtlsContext } from './dtls-context.ts';
 import { Drain, type DrainEnd } from './drain.ts';
@@ -10,7 +10,8 @@ import type { EndReason } from './end-reason.ts';
 import { parseOffer, type Offer } from './offer.ts';
 import type { SessionDump } from './session-dump.ts';
 import { DEFAULT_LIMITS, type SessionLimits } from './session-limits.ts';
-import { Session, type SessionRequest } from './session.ts';
+import { Session } from './session.ts';
+import type { SessionRequest } from './session-request.ts';
 import type { Stage } from './session-stages.ts';
 import { TransceiverCounts, type Refusal, type TransceiverCounters } from './transceiver-counts.ts';
 import { TrunkSocket, type TrunkCounters } from './trunk-socket.ts';
@@ -107,11 +108,13 @@ export class Transceiver {
   }
 
   report(): TransceiverReport {
+    const calls = callsByTenant([...this.#sessions.values()].map(({ tenant }) => tenant));
     return {
       transceiver: this.id,
       sessions: this.#sessions.size,
       capacity: this.#options.capacity,
       draining: this.#refusesNew,
+      ...(calls && { calls }),
     };
   }
 

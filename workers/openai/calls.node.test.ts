@@ -1,15 +1,20 @@
 // The origin speaks the signed contract and makes no media; test/ has OpenAI's own client with real ones.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
-import { MAX_SDP_BYTES } from '../forward.ts';
+import { MAX_OFFER_BYTES, readCreation } from '../../protocol/creation.ts';
+import { ClientSecrets, parseClientSecretKeys } from '../client-secrets.ts';
 import { ANSWER, OFFER, openCallStage, willing, type CallStage } from '../testing/call-stage.ts';
-import { MAX_SESSION_BYTES } from './call-form.ts';
+import { CLIENT_SECRET_KEYS } from '../testing/local-edge.ts';
+import { MAX_SESSION_BYTES, type SessionConfig } from '../../protocol/session-config.ts';
 
 const Coded = v.object({ error: v.object({ code: v.string() }) });
 
 const CALLS = '/v1/realtime/calls';
 const BOUNDARY = 'the-boundary';
 const FORM_TYPE = `multipart/form-data; boundary=${BOUNDARY}`;
+/** Too deep for a session, and far too deep to be written again. */
+const DEEP = `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
+
 const SESSION = '{"type":"realtime","model":"gpt-realtime","audio":{"output":{"voice":"marin"}}}';
 
 let stage: CallStage;
@@ -26,6 +31,12 @@ const post = (path: string, body: string | Uint8Array | undefined, contentType?:
     headers: contentType === undefined ? {} : { 'content-type': contentType },
     ...(body === undefined ? {} : { body }),
   });
+
+/** What the origin was asked for. */
+function createdOf() {
+  const { contentType = '', body } = stage.origin.requests[0]!;
+  return readCreation({ contentType, text: body });
+}
 
 const part = (name: string, body: string, headers = '', file = '') =>
   `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"${file}\r\n${headers}\r\n${body}\r\n`;
@@ -73,7 +84,8 @@ describe('a call is placed', () => {
     expect(response.headers.get('content-type')).toBe('application/sdp');
     expect(response.headers.get('location')).toMatch(/^\/v1\/realtime\/calls\/rtc_[\w-]{65,}$/);
     expect(await response.text()).toBe(ANSWER);
-    expect(stage.origin.requests[0]!.body).toBe(OFFER);
+    const session = body.includes('name="session"') ? JSON.parse(SESSION) : undefined;
+    expect(createdOf()).toEqual({ offer: OFFER, session });
   });
 
   it('and hung up', async () => {
@@ -93,6 +105,63 @@ describe('a call is placed', () => {
   });
 });
 
+async function secretOf(session: SessionConfig): Promise<string> {
+  const keys = new ClientSecrets(parseClientSecretKeys(CLIENT_SECRET_KEYS));
+  const { value } = await keys.mint('public', 60, session);
+  return `Bearer ${value}`;
+}
+
+const postWithSecret = async (
+  path: string,
+  contentType: string,
+  body: string,
+  session: SessionConfig,
+) =>
+  stage.edge.fetch(path, {
+    method: 'POST',
+    headers: { 'content-type': contentType, authorization: await secretOf(session) },
+    body,
+  });
+
+describe('a session of a client secret', () => {
+  const OF_SECRET = {
+    type: 'realtime',
+    instructions: 'Be kind.',
+    audio: { output: { voice: 'alloy', speed: 1.2 } },
+  };
+
+  it.each([CALLS, '/v1/calls', '/whip'])('is that of a call by %s', async (path) => {
+    const response = await postWithSecret(path, 'application/sdp', OFFER, OF_SECRET);
+    expect(response.status).toBe(201);
+    await response.text();
+    expect(createdOf()).toMatchObject({ session: OF_SECRET });
+  });
+
+  it('lies under that of the call', async () => {
+    const body = form(part('sdp', OFFER), part('session', SESSION));
+    const response = await postWithSecret(CALLS, FORM_TYPE, body, OF_SECRET);
+    expect(response.status).toBe(201);
+    await response.text();
+    expect(createdOf()).toEqual({
+      offer: OFFER,
+      session: {
+        type: 'realtime',
+        model: 'gpt-realtime',
+        instructions: 'Be kind.',
+        audio: { output: { voice: 'marin', speed: 1.2 } },
+      },
+    });
+  });
+
+  it('is refused where both together are too large', async () => {
+    const own = JSON.stringify({ x: 'a'.repeat(MAX_SESSION_BYTES - 100) });
+    const body = form(part('sdp', OFFER), part('session', own));
+    const response = await postWithSecret(CALLS, FORM_TYPE, body, { y: 'b'.repeat(1_000) });
+    expect(await errorOf(response)).toEqual([400, 'malformed_request']);
+    expect(stage.origin.requests).toEqual([]);
+  });
+});
+
 describe('an error has OpenAI’s shape', () => {
   it.each<[string, string | Uint8Array, string | undefined, [number, string]]>([
     ['another type', '{}', 'application/json', [415, 'unsupported_media_type']],
@@ -100,7 +169,7 @@ describe('an error has OpenAI’s shape', () => {
     ['no SDP', 'hello', 'application/sdp', [400, 'malformed_offer']],
     [
       'too large SDP',
-      'v=0\r\n'.repeat(MAX_SDP_BYTES / 4),
+      'v=0\r\n'.repeat(MAX_OFFER_BYTES / 4),
       'application/sdp',
       [413, 'offer_too_large'],
     ],
@@ -128,18 +197,33 @@ describe('an error has OpenAI’s shape', () => {
     ['a form whose offer is none', form(part('sdp', 'hello')), FORM_TYPE, [400, 'malformed_offer']],
     [
       'a form with a large offer',
-      form(part('sdp', `v=0\r\n${'a'.repeat(MAX_SDP_BYTES)}`)),
+      form(part('sdp', `v=0\r\n${'a'.repeat(MAX_OFFER_BYTES)}`)),
       FORM_TYPE,
       [413, 'offer_too_large'],
     ],
-    ...['{', '[]', '"x"', '{"type":"transcription"}', '{"model":1}', 'null', ''].map(
-      (session): [string, string, string, [number, string]] => [
-        `the session ${session || 'of nothing'}`,
-        form(part('sdp', OFFER), part('session', session)),
-        FORM_TYPE,
-        [400, 'malformed_request'],
-      ],
-    ),
+    ...[
+      '',
+      '{',
+      'null',
+      '1',
+      '"x"',
+      '[]',
+      '[{"type":"realtime"}]',
+      '{"type":"transcription"}',
+      '{"model":1}',
+      DEEP,
+    ].map((session): [string, string, string, [number, string]] => [
+      `the session ${session.slice(0, 60) || 'of nothing'}`,
+      form(part('sdp', OFFER), part('session', session)),
+      FORM_TYPE,
+      [400, 'malformed_request'],
+    ]),
+    [
+      'two sessions',
+      form(part('sdp', OFFER), part('session', SESSION), part('session', SESSION)),
+      FORM_TYPE,
+      [400, 'malformed_request'],
+    ],
     [
       'a large session',
       form(part('sdp', OFFER), part('session', `{"x":"${'a'.repeat(MAX_SESSION_BYTES)}"}`)),

@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import * as v from 'valibot';
 import { hashApiKey } from '../api-keys.ts';
 import { startLocalEdge, type LocalEdge } from '../testing/local-edge.ts';
-import { MAX_SESSION_BYTES } from './call-form.ts';
+import { MAX_SESSION_BYTES } from '../../protocol/session-config.ts';
 
 const KEY = `sk_acme_${'k'.repeat(43)}`;
+
+/** Too deep for a session, and far too deep to be written again. */
+const DEEP = `{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`;
 
 const Coded = v.object({ error: v.object({ code: v.string() }) });
 const Secret = v.object({ value: v.string(), expires_at: v.number(), session: v.unknown() });
@@ -57,7 +60,27 @@ describe('a client secret', () => {
 describe('none is made', () => {
   it.each<[string, string, Record<string, string>, [number, string]]>([
     ['of no JSON', '{', JSON_HEADERS, [400, 'malformed_request']],
-    ['of no object', '[]', JSON_HEADERS, [400, 'malformed_request']],
+    ...[
+      'null',
+      '1',
+      '"x"',
+      '[]',
+      '[{}]',
+      '{"expires_after":[]}',
+      '{"expires_after":null}',
+      '{"session":null}',
+      '{"session":1}',
+      '{"session":"x"}',
+      '{"session":[]}',
+      '{"session":[{"type":"realtime"}]}',
+      '{"session":{"model":1}}',
+      `{"session":${DEEP}}`,
+    ].map((body): [string, string, Record<string, string>, [number, string]] => [
+      `of ${body.slice(0, 60)}`,
+      body,
+      JSON_HEADERS,
+      [400, 'malformed_request'],
+    ]),
     ['for too short', '{"expires_after":{"seconds":9}}', JSON_HEADERS, [400, 'malformed_request']],
     [
       'for too long',

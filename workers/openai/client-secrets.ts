@@ -6,7 +6,7 @@ import { tenantOf, type EdgeContext } from '../edge.ts';
 import { decodeText } from '../forward.ts';
 import { clientSecrets } from '../keys.ts';
 import { mediaType } from '../media-type.ts';
-import { MAX_SESSION_BYTES } from './call-form.ts';
+import { MAX_SESSION_BYTES } from '../../protocol/session-config.ts';
 import { ClientSecretRequestSchema } from './client-secret-request.ts';
 
 export const limitSecretRequest = bodyLimit({
@@ -48,8 +48,6 @@ async function readRequest(
   } catch {
     return malformed('The body is no JSON.');
   }
-  // A schema of objects takes lists for objects.
-  if (Array.isArray(body)) return malformed('The body is an object.');
   const result = v.safeParse(ClientSecretRequestSchema, body);
   if (result.success) return result.output;
   const [issue] = result.issues;

@@ -1,14 +1,14 @@
 /** What one connection to `/v1/signal` says and hears: at most one call, its messages in their order. */
 import { problem, type Problem, type ProblemName } from '../../protocol/problem.ts';
 import type { EdgeContext } from '../edge.ts';
-import { MAX_SDP_BYTES } from '../forward.ts';
+import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
 import { ANY_ICE, endHeldCall, patchHeldCall, refOf } from '../held-call.ts';
 import { readOffer } from '../offers.ts';
 import { placeCall } from '../place-call.ts';
 import { fragmentOf, readMessage, type ClientMessage, type EdgeMessage } from './messages.ts';
 
 /** Characters of the longest message: an offer, each of its characters escaped by one more. */
-export const MAX_MESSAGE = 2 * MAX_SDP_BYTES;
+export const MAX_MESSAGE = 2 * MAX_OFFER_BYTES;
 
 /** Messages that may wait for those before them. */
 export const MAX_WAITING = 64;

@@ -1,5 +1,6 @@
 /** The messages of `/v1/signal`: JSON objects, one a text. */
 import * as v from 'valibot';
+import { jsonObject } from '../../protocol/json-value.ts';
 import type { Problem } from '../../protocol/problem.ts';
 
 const Sdp = v.string();
@@ -9,7 +10,7 @@ export const ClientMessageSchema = v.variant('type', [
   /** Places a call; answered by `answer`. */
   v.object({ type: v.literal('offer'), sdp: Sdp }),
   /** A candidate of the client's, as RTCIceCandidateInit; not answered, for checks tell where the client is. */
-  v.object({ type: v.literal('candidate'), candidate: v.nullable(v.looseObject({})) }),
+  v.object({ type: v.literal('candidate'), candidate: v.nullable(jsonObject(v.looseObject({}))) }),
   /** Restarts ICE by an offer made for it; answered by `restarted`. */
   v.object({ type: v.literal('restart'), sdp: Sdp }),
   /** Takes a call up again that another connection placed; answered by `resumed`. */

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { WebSocket } from 'ws';
 import { CallIdCodec } from '../../protocol/call-id.ts';
 import { parseRoutingKeys } from '../../protocol/routing-keys.ts';
-import { MAX_SDP_BYTES } from '../forward.ts';
+import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
 import {
   ANSWER,
   FIRST_TAG,
@@ -183,7 +183,7 @@ describe('what is wrong is told, and the connection goes on', async () => {
     ['an offer that is none', { type: 'offer', sdp: 'hello' }, [400, 'malformed-offer']],
     [
       'a large offer',
-      { type: 'offer', sdp: `v=0\r\n${'a'.repeat(MAX_SDP_BYTES)}` },
+      { type: 'offer', sdp: `v=0\r\n${'a'.repeat(MAX_OFFER_BYTES)}` },
       [413, 'offer-too-large'],
     ],
     ['a candidate before a call', { type: 'candidate', candidate: null }, [409, 'conflict']],

@@ -71,6 +71,69 @@ test('keeps to the format it is asked for', () => {
   expect(told.at(-1)).toMatchObject({ type: 'error' });
 });
 
+test('says of its session what it was asked for', () => {
+  const { send, told } = converse();
+  const turn_detection = { type: 'semantic_vad', create_response: false };
+  const audio = { input: { turn_detection }, output: { voice: 'marin' } };
+  send({ type: 'session.update', session: { instructions: 'Say it back.', audio } });
+  expect(told.find(({ type }) => type === 'session.updated')).toMatchObject({
+    session: {
+      model: 'parrot',
+      instructions: 'Say it back.',
+      audio: {
+        input: {
+          turn_detection: { type: 'server_vad', create_response: false, interrupt_response: true },
+        },
+        output: { voice: 'marin', format: { type: 'audio/pcm' } },
+      },
+    },
+  });
+  send({ type: 'session.update', session: { instructions: 'Or not.' } });
+  expect(told.at(-1)).toMatchObject({
+    session: { instructions: 'Or not.', audio: { output: { voice: 'marin' } } },
+  });
+});
+
+const detecting = (turn_detection: object | null) => ({
+  type: 'session.update',
+  session: { audio: { input: { turn_detection } } },
+});
+
+test('waits as long as it is asked to until speech counts as over', () => {
+  const { send, tone, pause, types } = converse();
+  send(detecting({ silence_duration_ms: 1_500 }));
+  tone(400);
+  pause(1_000);
+  expect(types()).not.toContain('input_audio_buffer.speech_stopped');
+  pause(1_000);
+  expect(types()).toContain('input_audio_buffer.speech_stopped');
+});
+
+test('answers when it is told to, where it is not to by itself', () => {
+  const { send, tone, pause, spoken, types } = converse();
+  send(detecting({ create_response: false }));
+  const greeting = spoken().length;
+  tone(400);
+  pause();
+  expect(types().at(-1)).toBe('input_audio_buffer.committed');
+  expect(spoken()).toHaveLength(greeting);
+  send({ type: 'response.create' });
+  expect(spoken().length).toBeGreaterThan(greeting);
+});
+
+test('takes no turn without turn detection, until it has one again', () => {
+  const { send, tone, pause, types } = converse();
+  send(detecting(null));
+  const before = types();
+  tone(1_000);
+  pause();
+  expect(types()).toEqual(before);
+  send(detecting({ type: 'server_vad' }));
+  tone(400);
+  pause();
+  expect(types().at(-1)).toBe('response.done');
+});
+
 test('takes items, and refuses what it does not know', () => {
   const { send, told, types, parrot } = converse();
   const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] };

@@ -15,12 +15,23 @@ export const MAX_SPEECH_MS = 20_000;
 const DELTA_MS = 200;
 
 const SoundFormat = v.object({ type: v.picklist(['audio/pcm', 'audio/pcmu', 'audio/pcma']) });
-const Side = v.object({ format: v.optional(SoundFormat) });
+const Detection = v.object({
+  create_response: v.nullish(v.boolean()),
+  interrupt_response: v.nullish(v.boolean()),
+  silence_duration_ms: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(MAX_SPEECH_MS))),
+});
+const Input = v.object({
+  format: v.optional(SoundFormat),
+  turn_detection: v.nullish(Detection),
+});
+const Output = v.object({ format: v.optional(SoundFormat), voice: v.nullish(v.string()) });
 const SessionUpdate = v.object({
-  session: v.looseObject({
-    audio: v.optional(v.object({ input: v.optional(Side), output: v.optional(Side) })),
+  session: v.object({
+    instructions: v.nullish(v.string()),
+    audio: v.optional(v.object({ input: v.optional(Input), output: v.optional(Output) })),
   }),
 });
+type SessionUpdate = v.InferOutput<typeof SessionUpdate>['session'];
 const Append = v.object({ audio: v.pipe(v.string(), v.base64()) });
 const ItemCreate = v.object({ item: v.looseObject({ type: v.string() }) });
 const ItemTruncate = v.object({
@@ -28,6 +39,21 @@ const ItemTruncate = v.object({
   content_index: v.number(),
   audio_end_ms: v.number(),
 });
+
+/** When it takes a turn, as sessions have it; null for one that listens only. */
+interface Detection {
+  readonly type: 'server_vad';
+  readonly create_response: boolean;
+  readonly interrupt_response: boolean;
+  readonly silence_duration_ms: number;
+}
+
+const DETECTION: Detection = {
+  type: 'server_vad',
+  create_response: true,
+  interrupt_response: true,
+  silence_duration_ms: HANGOVER_MS,
+};
 
 /** Takes the parrot's events, which have no ids yet. */
 type Send = (event: ClientEvent) => void;
@@ -40,6 +66,11 @@ export class ParrotConversation {
   /** What was just heard; in speech all of it. */
   readonly #heard: Uint8Array[] = [];
   #heardMs = 0;
+  /** What was heard last, for a client that asks for responses itself. */
+  #speech: Uint8Array | undefined;
+  #instructions: string | undefined;
+  #voiceName: string | undefined;
+  #detection: Detection | null = DETECTION;
   #greeted = false;
   #count = 0;
 
@@ -73,12 +104,15 @@ export class ParrotConversation {
         return known(ItemTruncate, event, (what) => {
           this.#send({ ...what, type: 'conversation.item.truncated' });
         });
+      case 'response.create':
+        this.#say(this.#speech ?? chime(this.#type));
+        return true;
       default:
         return false;
     }
   }
 
-  #update({ audio }: v.InferOutput<typeof SessionUpdate>['session']): void {
+  #update({ instructions, audio }: SessionUpdate): void {
     const type = audio?.input?.format?.type ?? this.#type;
     if ((audio?.output?.format?.type ?? type) !== type) {
       this.#refuse('The parrot speaks in the format that it hears; ask for one format both ways.');
@@ -89,40 +123,66 @@ export class ParrotConversation {
       this.#frames = new SoundFrames(type);
       this.#activity = new VoiceActivity(LISTEN_MS);
       this.#heard.length = 0;
+      this.#speech = undefined;
     }
+    this.#instructions = instructions ?? this.#instructions;
+    this.#voiceName = audio?.output?.voice ?? this.#voiceName;
+    this.#detect(audio?.input?.turn_detection);
     this.#send({ type: 'session.updated', session: this.#session() });
     if (!this.#greeted) this.#say(chime(type));
     this.#greeted = true;
   }
 
+  /** @param asked Members that are missing stay as they are; undefined changes nothing. */
+  #detect(asked: v.InferOutput<typeof Input>['turn_detection']): void {
+    if (asked === null) this.#detection = null;
+    else if (asked) {
+      const now = this.#detection ?? DETECTION;
+      this.#detection = {
+        type: 'server_vad',
+        create_response: asked.create_response ?? now.create_response,
+        interrupt_response: asked.interrupt_response ?? now.interrupt_response,
+        silence_duration_ms: asked.silence_duration_ms ?? now.silence_duration_ms,
+      };
+    }
+    if (this.#detection) this.#activity.setHangover(this.#detection.silence_duration_ms);
+    else this.#activity.stop();
+  }
+
   #session() {
     const format = { type: this.#type, ...(this.#type === 'audio/pcm' && { rate: 24_000 }) };
-    const turn_detection = { type: 'server_vad', interrupt_response: true };
-    const audio = { input: { format, turn_detection }, output: { format } };
-    return { type: 'realtime', model: 'parrot', audio };
+    const audio = {
+      input: { format, turn_detection: this.#detection },
+      output: { format, voice: this.#voiceName },
+    };
+    return { type: 'realtime', model: 'parrot', instructions: this.#instructions, audio };
   }
 
   #hear(sound: Uint8Array): void {
     for (const frame of this.#frames.push(sound)) {
       this.#heardMs += LISTEN_MS;
       this.#heard.push(frame);
+      if (!this.#detection) {
+        this.#forgetBefore(LEAD_MS);
+        continue;
+      }
       const change = this.#activity.hear(this.#frames.samples(frame));
       if (change === 'started') this.#onSpeech('speech_started', { audio_start_ms: this.#heardMs });
       const isTooLong = this.#heard.length * LISTEN_MS >= MAX_SPEECH_MS;
-      if (change === 'stopped' || isTooLong) this.#answer();
+      if (change === 'stopped' || isTooLong) this.#answer(this.#detection);
       else if (!this.#activity.isSpeech) this.#forgetBefore(LEAD_MS);
     }
   }
 
-  #answer(): void {
+  #answer({ create_response, silence_duration_ms }: Detection): void {
     this.#activity.stop();
     this.#onSpeech('speech_stopped', { audio_end_ms: this.#heardMs });
     this.#onSpeech('committed', { item_id: this.#newId('item') });
-    const quiet = Math.floor((HANGOVER_MS - TRAIL_MS) / LISTEN_MS);
+    const quiet = Math.max(0, Math.floor((silence_duration_ms - TRAIL_MS) / LISTEN_MS));
     this.#heard.length = Math.max(0, this.#heard.length - quiet);
-    const speech = Buffer.concat(this.#heard);
+    this.#speech = Buffer.concat(this.#heard);
     this.#heard.length = 0;
-    this.#say(speech);
+    if (create_response) this.#say(this.#speech);
   }
 
   #say(sound: Uint8Array | undefined): void {

@@ -11,7 +11,7 @@ const STOP_ABOVE = 8;
 /** Frames in a row that make a start: a click is shorter. */
 const START_FRAMES = 3;
 
-/** Milliseconds of quiet that end speech: people pause within a sentence. */
+/** Milliseconds of quiet that end speech unless asked otherwise: people pause within a sentence. */
 export const HANGOVER_MS = 500;
 
 /** How far the floor follows in one frame: down at once nearly, up slowly, and hardly in speech. */
@@ -22,7 +22,8 @@ const RISE_IN_SPEECH = 0.000_5;
 const FULL_SCALE = 32_768;
 
 export class VoiceActivity {
-  readonly #hangoverFrames: number;
+  readonly #frameMs: number;
+  #hangoverFrames: number;
   #floor = QUIETEST;
   #isSpeech = false;
   /** Frames in a row that speak against the present state. */
@@ -30,11 +31,17 @@ export class VoiceActivity {
 
   /** @param frameMs Milliseconds of each frame that it hears. */
   constructor(frameMs: number) {
+    this.#frameMs = frameMs;
     this.#hangoverFrames = Math.ceil(HANGOVER_MS / frameMs);
   }
 
   get isSpeech(): boolean {
     return this.#isSpeech;
+  }
+
+  /** @param ms Of quiet that end speech. */
+  setHangover(ms: number): void {
+    this.#hangoverFrames = Math.max(1, Math.ceil(ms / this.#frameMs));
   }
 
   /** Hears one frame; says when it starts or stops speech. */

@@ -1,10 +1,9 @@
 /** The events of the OpenAI Realtime protocol that the bridge acts on; all others only pass through. */
 import * as v from 'valibot';
+import { MAX_JSON_DEPTH, nestsWithin } from '../../../protocol/json-value.ts';
+import { asConfig, type SessionConfig } from '../../../protocol/session-config.ts';
 import type { SoundFormat } from '../audio/codec.ts';
 import type { CutUtterance, Utterance } from '../audio/voice-out.ts';
-
-/** Objects and arrays within one another; deeper ones overflow the stack of whoever writes them as JSON. */
-const MAX_DEPTH = 128;
 
 /** Characters of a name or id in an event. */
 const MAX_NAME = 256;
@@ -86,22 +85,19 @@ export function readEvent(text: string): ClientEvent | undefined {
   } catch {
     return undefined;
   }
-  if (!isWithin(value, MAX_DEPTH)) return undefined;
+  if (!nestsWithin(value, MAX_JSON_DEPTH)) return undefined;
   const result = v.safeParse(AnyEvent, value);
   return result.success ? result.output : undefined;
 }
 
-function isWithin(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return depth > 0 && Object.values(value).every((it) => isWithin(it, depth - 1));
-}
-
 /** A session.update as it is, but for the sound formats, which the call's codec decides. */
-export function sessionUpdate(session: unknown, format: SoundFormat | undefined): string {
-  const own = asRecord(session);
-  const { input_audio_format: _input, output_audio_format: _output, ...settings } = own;
-  const audio = asRecord(settings['audio']);
-  const withFormat = (side: unknown) => (format ? { ...asRecord(side), format } : asRecord(side));
+export function sessionUpdate(session: SessionConfig, format: SoundFormat | undefined): string {
+  const { input_audio_format: _input, output_audio_format: _output, ...settings } = session;
+  const audio = asConfig(settings['audio']);
+  const withFormat = (side: unknown) => {
+    const { format: _, ...own } = asConfig(side);
+    return format ? { ...own, format } : own;
+  };
   return JSON.stringify({
     type: 'session.update',
     session: {
@@ -139,9 +135,4 @@ function as<S extends v.GenericSchema>(
 ): ServerEvent | undefined {
   const result = v.safeParse(schema, event);
   return result.success ? make(result.output) : undefined;
-}
-
-function asRecord(value: unknown): Readonly<Record<string, unknown>> {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? Object.fromEntries(Object.entries(value)) : {};
 }

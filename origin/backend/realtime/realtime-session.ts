@@ -1,5 +1,6 @@
 /** One call's conversation: sound and events between the client and a back end of the Realtime protocol. */
 import { randomUUID } from 'node:crypto';
+import { asConfig, mergeSessions, type SessionConfig } from '../../../protocol/session-config.ts';
 import type { BackendSession, Call, ReceivedAudio } from '../backend.ts';
 import { openCodec } from '../audio/open-codec.ts';
 import { Voice } from '../audio/voice.ts';
@@ -21,6 +22,9 @@ export const EVENTS_CHANNEL = 'oai-events';
 /** Milliseconds that the client gets to learn why its call ends. */
 const FAREWELL = 250;
 
+/** Characters, as JSON, of the largest session that updates may add up to. */
+export const MAX_SESSION = 256 * 1024;
+
 /** Responses remembered as cut off; sound of theirs may still be under way. */
 const MAX_CUT = 16;
 
@@ -40,12 +44,12 @@ export class RealtimeSession implements BackendSession {
   #farewell: NodeJS.Timeout | undefined;
   #over = false;
   /** What the conversation begins with, each time a link opens. */
-  #session: unknown;
+  #session: SessionConfig;
 
   constructor(call: Call, options: RealtimeOptions) {
     this.#call = call;
     this.#options = options;
-    this.#session = options.session;
+    this.#session = mergeSessions(options.session ?? {}, ofCaller(call.session ?? {}));
     this.#link = new BackendLink(options, {
       opened: () => this.#guard(() => this.#onOpened()),
       message: (text) => this.#guard(() => this.#onMessage(text)),
@@ -70,10 +74,8 @@ export class RealtimeSession implements BackendSession {
     else if (event.type === 'output_audio_buffer.clear') this.#interrupt();
     else if (event.type === 'input_audio_buffer.append') {
       this.#tellError('invalid_event', 'The sound of a call is what its audio track carries.');
-    } else if (event.type === 'session.update') {
-      this.#session = event['session'];
-      this.#toBackend(this.#sessionUpdate());
-    } else this.#toBackend(text);
+    } else if (event.type === 'session.update') this.#update(asConfig(event['session']));
+    else this.#toBackend(text);
   }
 
   opened(label: string): void {
@@ -122,6 +124,18 @@ export class RealtimeSession implements BackendSession {
       failed: (error) => this.#onFault(error),
     });
     if (this.#link.isOpen) this.#link.send(this.#sessionUpdate());
+  }
+
+  /** A back end merges updates by itself, until it is lost: the next one has to know all of them. */
+  #update(session: SessionConfig): void {
+    const update = ofCaller(session);
+    const merged = mergeSessions(this.#session, update);
+    if (JSON.stringify(merged).length > MAX_SESSION) {
+      this.#tellError('invalid_event', `A session has at most ${MAX_SESSION} characters.`);
+      return;
+    }
+    this.#session = merged;
+    this.#toBackend(sessionUpdate(update, this.#voice?.format));
   }
 
   #onOpened(): void {
@@ -221,4 +235,10 @@ export class RealtimeSession implements BackendSession {
       this.#tellError('backend_lost', 'The back end cannot be reached; the event is dropped.');
     }
   }
+}
+
+/** The model is the operator's to choose: it decides what a call costs, and stands in the URL of most services. */
+function ofCaller(asked: SessionConfig): SessionConfig {
+  const { model: _, ...session } = asked;
+  return session;
 }

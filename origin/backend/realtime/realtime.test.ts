@@ -2,39 +2,14 @@
 import * as fc from 'fast-check';
 import { pino } from 'pino';
 import { onTestFinished, expect, test } from 'vitest';
-import type { AudioCodec, AudioPacket, BackendSession, Call } from '../backend.ts';
+import type { AudioPacket } from '../backend.ts';
 import { startParrot } from '../parrot/parrot.ts';
+import { openCall } from '../testing/open-call.ts';
 import { realtimeServer, type ReceivedEvent } from '../testing/realtime-server.ts';
-import { realtime, type RealtimeOptions } from './realtime.ts';
+import { until } from '../../transceiver/testing/until.ts';
 
 const FRAME_MS = 20;
 const PCMU_FRAME = FRAME_MS * 8;
-const log = pino({ level: 'silent' });
-
-function openCall(
-  options: Omit<RealtimeOptions, 'log'> & Partial<Pick<RealtimeOptions, 'log'>>,
-  codec: AudioCodec = 'pcmu',
-) {
-  const said: AudioPacket[] = [];
-  const told: ReceivedEvent[] = [];
-  const failures: string[] = [];
-  const call: Call = {
-    id: 'call',
-    tenant: 'acme',
-    codec,
-    sendAudio: (packet) => said.push(packet),
-    sendData: (label, data) => {
-      expect(label).toBe('oai-events');
-      told.push(JSON.parse(String(data)));
-    },
-    fail: (reason) => failures.push(reason),
-  };
-  const session: BackendSession = realtime({ log, ...options }).open(call);
-  session.opened!('oai-events');
-  onTestFinished(() => session.close());
-  const types = () => told.map(({ type }) => type);
-  return { session, said, told, failures, types, call };
-}
 
 function delta(response: string, ms: number): ReceivedEvent {
   const sound = Buffer.alloc(ms * 8, 0x11).toString('base64');
@@ -43,10 +18,6 @@ function delta(response: string, ms: number): ReceivedEvent {
 }
 
 const done = (id: string): ReceivedEvent => ({ type: 'response.done', response: { id } });
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-}
 
 const isSound = ({ payload }: AudioPacket) => payload.includes(0x11);
 

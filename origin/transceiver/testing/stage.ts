@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Backend } from '../../backend/backend.ts';
 import { echo } from '../../backend/echo.ts';
 import type { SessionDump } from '../session-dump.ts';
-import type { SessionRequest } from '../session.ts';
+import type { SessionRequest } from '../session-request.ts';
 import type { SessionLimits } from '../session-limits.ts';
 import { startTransceiver, type Transceiver, type TransceiverObserver } from '../transceiver.ts';
 import { RelayShim } from './relay-shim.ts';

@@ -37,7 +37,7 @@ resource "aws_lb_target_group" "relay" {
   for_each               = local.listeners
   region                 = var.name
   name                   = "${var.deployment}-${each.key}"
-  vpc_id                 = aws_vpc.this.id
+  vpc_id                 = var.network.vpc_id
   target_type            = "instance"
   protocol               = each.value.protocol
   port                   = each.value.port

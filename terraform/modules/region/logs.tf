@@ -76,7 +76,7 @@ resource "aws_iam_role_policy" "flow_log" {
 
 resource "aws_flow_log" "refused" {
   region          = var.name
-  vpc_id          = aws_vpc.this.id
+  vpc_id          = var.network.vpc_id
   log_destination = aws_cloudwatch_log_group.this["network"].arn
   iam_role_arn    = aws_iam_role.flow_log.arn
   # What is accepted is a line for each call and direction each minute, and relays count it.

@@ -14,7 +14,7 @@ module "relays" {
   region            = var.name
   size              = var.settings.relay
   machine_image     = var.machine_image
-  subnet_ids        = [for subnet in aws_subnet.relay : subnet.id]
+  subnet_ids        = [for it in aws_route_table_association.relay : it.subnet_id]
   security_group_id = aws_security_group.this["relay"].id
   role_name         = aws_iam_role.machine["relay"].name
   target_group_arns = [for group in aws_lb_target_group.relay : group.arn]
@@ -48,7 +48,7 @@ module "transceivers" {
   region            = var.name
   size              = var.settings.transceiver
   machine_image     = var.machine_image
-  subnet_ids        = [for subnet in aws_subnet.transceiver : subnet.id]
+  subnet_ids        = [for it in aws_route_table_association.transceiver : it.subnet_id]
   security_group_id = aws_security_group.this["transceiver"].id
   role_name         = aws_iam_role.machine["transceiver"].name
   lifecycle_hook    = local.lifecycle_hook

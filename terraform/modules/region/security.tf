@@ -49,12 +49,18 @@ locals {
   )
 }
 
+locals {
+  # Asked for by locals: else Terraform links each region's rules to the groups of every other, the square of them.
+  group_ids      = { for group, it in aws_security_group.this : group => it.id }
+  prefix_list_id = aws_ec2_managed_prefix_list.peers.id
+}
+
 resource "aws_security_group" "this" {
   for_each    = local.groups
   region      = var.name
   name        = "${var.deployment}-${replace(each.key, "_", "-")}"
   description = "${title(replace(each.key, "_", " "))} of ${var.deployment}"
-  vpc_id      = aws_vpc.this.id
+  vpc_id      = var.network.vpc_id
   tags        = merge(local.tags, { Name = "${var.deployment}-${each.key}" })
 }
 
@@ -80,27 +86,27 @@ resource "aws_ec2_managed_prefix_list" "peers" {
 resource "aws_vpc_security_group_ingress_rule" "this" {
   for_each                     = local.ingress
   region                       = var.name
-  security_group_id            = aws_security_group.this[each.value.group].id
+  security_group_id            = local.group_ids[each.value.group]
   description                  = split(": ", each.key)[1]
   ip_protocol                  = each.value.protocol
   from_port                    = each.value.ports[0]
   to_port                      = each.value.ports[1]
   cidr_ipv4                    = try(each.value.cidr, null)
-  prefix_list_id               = try(each.value.list, false) ? aws_ec2_managed_prefix_list.peers.id : null
-  referenced_security_group_id = try(aws_security_group.this[each.value.from].id, null)
+  prefix_list_id               = try(each.value.list, false) ? local.prefix_list_id : null
+  referenced_security_group_id = try(local.group_ids[each.value.from], null)
   tags                         = merge(local.tags, { Name = each.key })
 }
 
 resource "aws_vpc_security_group_egress_rule" "this" {
   for_each                     = local.egress
   region                       = var.name
-  security_group_id            = aws_security_group.this[each.value.group].id
+  security_group_id            = local.group_ids[each.value.group]
   description                  = split(": ", each.key)[1]
   ip_protocol                  = each.value.protocol
   from_port                    = each.value.ports[0]
   to_port                      = each.value.ports[1]
   cidr_ipv4                    = try(each.value.cidr, null)
-  prefix_list_id               = try(each.value.list, false) ? aws_ec2_managed_prefix_list.peers.id : null
-  referenced_security_group_id = try(aws_security_group.this[each.value.to].id, null)
+  prefix_list_id               = try(each.value.list, false) ? local.prefix_list_id : null
+  referenced_security_group_id = try(local.group_ids[each.value.to], null)
   tags                         = merge(local.tags, { Name = each.key })
 }

@@ -48,6 +48,17 @@ variable "settings" {
   }
 }
 
+variable "network" {
+  description = "The region's network, and the table by which its machines send."
+  type        = object({ vpc_id = string, route_table_id = string })
+  nullable    = false
+
+  validation {
+    condition     = var.network.vpc_id != "" && var.network.route_table_id != ""
+    error_message = "Give a network and a route table."
+  }
+}
+
 variable "subnets" {
   description = "What the network is cut into, by zone."
   type        = map(object({ relay = string, transceiver = string, load_balancer = string, redis = string }))
