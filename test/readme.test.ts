@@ -1,8 +1,9 @@
-/** Every command of README.md does what it says there. */
+/** Every command of README.md and docs/ does what it says there. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { once } from 'node:events';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import * as v from 'valibot';
@@ -10,6 +11,10 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
 import { startStack } from '../local/stack.ts';
 import { DEMO_API_KEY } from '../local/tenants.ts';
+import { parseRoutingKeys } from '../protocol/routing-keys.ts';
+import { parseSigningKeys } from '../protocol/signature.ts';
+import { hashApiKey, tenantOfKey } from '../workers/api-keys.ts';
+import { parseClientSecretKeys } from '../workers/client-secrets.ts';
 import { OFFER, postOffer } from './support/offers.ts';
 import { descendants, isAlive } from './support/processes.ts';
 
@@ -25,11 +30,18 @@ interface Package {
   readonly devDependencies: Record<string, string>;
 }
 
-const readme = await readFile(`${ROOT}README.md`, 'utf8');
+const pages = await Promise.all(
+  ['README.md', ...(await readdir(`${ROOT}docs`)).map((name) => `docs/${name}`)].map((name) =>
+    readFile(ROOT + name, 'utf8'),
+  ),
+);
 const manifest: Package = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
 
+/** A key, and its hash. */
+const PRINT_KEY = `echo "$key"; printf %s "$key" | sha256sum | cut -d ' ' -f 1`;
+
 /** What proves each command; the ones that cannot run inside a test say why. */
-const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
+const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   // This very test runs out of what the command installed; a second install would shake its ground.
   'npm install': async () => {
     const lock = JSON.parse(await readFile(`${ROOT}package-lock.json`, 'utf8'));
@@ -52,19 +64,32 @@ const PROOFS: Readonly<Record<string, () => Promise<void>>> = {
   'curl http://localhost:8787/v1/where': proveWhere,
   [`curl -X POST -H "Authorization: Bearer ${DEMO_API_KEY}" http://localhost:8787/v1/realtime/client_secrets`]:
     proveSecret,
+  'echo "A:$(openssl rand -base64 16)"': (command) => proveKey(command, parseRoutingKeys),
+  'openssl rand -base64 32': (command) => proveKey(command, parseSigningKeys),
+  'echo "B:$(openssl rand -base64 32)"': (command) => proveKey(command, parseClientSecretKeys),
+  [`key="$(openssl rand -base64 32)"; ${PRINT_KEY}`]: async (command) => {
+    expect((await hashed(command)).length).toBeGreaterThan(40);
+  },
+  [`key="sk_acme_$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')"; ${PRINT_KEY}`]: async (
+    command,
+  ) => {
+    expect(tenantOfKey(await hashed(command))).toBe('acme');
+  },
+  'npx wrangler deploy --dry-run --outdir dist/edge': proveBundle,
 };
 
-const commands = [...readme.matchAll(/^```sh\n(.*?)^```/gms)]
+// Blocks in lists are indented.
+const commands = [...pages.join('\n').matchAll(/^ *```sh\n(.*?)^ *```/gms)]
   .flatMap(([, block]) => block!.trim().split(/\n|&&/))
   .map((command) => command.trim());
 
-describe('the README', () => {
-  test('has no command that is not proven here, and the other way round', () => {
+describe('the documents', () => {
+  test('have no command that is not proven here, and the other way round', () => {
     expect([...new Set(commands)].toSorted()).toEqual(Object.keys(PROOFS).toSorted());
   });
 
-  test.each(Object.entries(PROOFS))('%s', async (_command, prove) => {
-    await expect(prove()).resolves.toBeUndefined();
+  test.each(Object.entries(PROOFS))('%s', async (command, prove) => {
+    await expect(prove(command)).resolves.toBeUndefined();
   });
 });
 
@@ -165,6 +190,30 @@ async function proveSecret(): Promise<void> {
   expect(answer.status).toBe(201);
   const unknown = await postOffer(edge, OFFER, { authorization: `Bearer ${value}x` });
   expect(unknown.status).toBe(401);
+}
+
+async function shell(command: string): Promise<string> {
+  return (await promisify(execFile)('bash', ['-c', command], { cwd: ROOT })).stdout.trimEnd();
+}
+
+/** Prints what the program that needs it can read. */
+async function proveKey(command: string, parse: (text: string) => unknown): Promise<void> {
+  expect(parse(await shell(command))).toHaveLength(1);
+}
+
+/** The key that it prints, with its hash as the edge makes it. */
+async function hashed(command: string): Promise<string> {
+  const [key, hash] = (await shell(command)).split('\n');
+  expect(hash).toBe(hashApiKey(key!));
+  return key!;
+}
+
+/** Writes a script with the roster's class. */
+async function proveBundle(): Promise<void> {
+  const folder = await mkdtemp(`${tmpdir()}/edge-`);
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await shell(`npx wrangler deploy --dry-run --outdir ${folder}`);
+  expect(await readFile(`${folder}/index.js`, 'utf8')).toMatch(/export\{.*\bRoster\b/);
 }
 
 function npmStart(args: readonly string[]) {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { pointOf, type RequestRecord } from './request-log.ts';
 
+const PATH = 'colo="FRA", cluster="eu-west-3", ingress="eu-central-1", transceiver=31';
+
 const RECORD: RequestRecord = {
   message: 'request',
   requestId: 'r-1',
@@ -12,7 +14,7 @@ const RECORD: RequestRecord = {
   by: 'client-secret',
   colo: 'FRA',
   country: 'DE',
-  path: 'colo="FRA"',
+  path: PATH,
   stages: { steer: 0.1, roster: 2, mint: 0.2, forward: 25, answer: 3, admit: 4 },
   version: 'v-1',
 };
@@ -20,7 +22,7 @@ const RECORD: RequestRecord = {
 it('a data point has its fields where queries look for them', () => {
   expect(pointOf(RECORD)).toEqual({
     indexes: ['acme'],
-    blobs: ['/v1/calls', '201', 'FRA', 'DE', 'colo="FRA"', 'v-1', 'r-1'],
+    blobs: ['/v1/calls', '201', 'FRA', 'DE', PATH, 'v-1', 'r-1', 'eu-west-3', 'eu-central-1'],
     doubles: [31, 0.1, 2, 0.2, 25, 3, 4],
   });
 });
@@ -30,7 +32,7 @@ it('what is not known keeps its place empty', () => {
   const point = pointOf({ ...RECORD, ...unknown, stages: { steer: 1 } });
   expect(point).toEqual({
     indexes: [''],
-    blobs: ['/v1/calls', '201', '', 'DE', '', '', 'r-1'],
+    blobs: ['/v1/calls', '201', '', 'DE', '', '', 'r-1', '', ''],
     doubles: [31, 1, -1, -1, -1, -1, -1],
   });
 });

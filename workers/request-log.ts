@@ -64,16 +64,32 @@ function recordOf(context: EdgeContext, duration: number): RequestRecord {
 }
 
 /**
- * Index: the tenant. Blobs: route, status, colo, country, Relay-Path, version, request id. Doubles:
- * duration, then {@link STAGES}, -1 for one that was not reached.
+ * Index: the tenant. Blobs: route, status, colo, country, Relay-Path, version, request id, and out of the
+ * Relay-Path the regions of cluster and ingress. Doubles: duration, then {@link STAGES}, -1 for one that was
+ * not reached.
  */
 export function pointOf(record: RequestRecord): AnalyticsEngineDataPoint {
   const { tenant = '', route, status, colo = '', country = '', path = '', version = '' } = record;
   return {
     indexes: [tenant],
-    blobs: [route, String(status), colo, country, path, version, record.requestId],
+    blobs: [
+      route,
+      String(status),
+      colo,
+      country,
+      path,
+      version,
+      record.requestId,
+      regionIn(path, 'cluster'),
+      regionIn(path, 'ingress'),
+    ],
     doubles: [record.duration, ...STAGES.map((name) => record.stages[name] ?? -1)],
   };
+}
+
+/** Empty when no call was placed. @param path Relay-Path, as this Worker writes it. */
+function regionIn(path: string, name: string): string {
+  return new RegExp(`\\b${name}="([^"]*)"`).exec(path)?.[1] ?? '';
 }
 
 /** @param serverTiming The header's value, as this Worker writes it. */

@@ -10,6 +10,9 @@ import { PERCENTILES, simulateChanges, type Outcome } from './simulation.ts';
 
 const REGIONS = fileURLToPath(new URL('../../regions', import.meta.url));
 
+/** Characters of a percentile's column. */
+const CELL = 18;
+
 /** Nothing is sent, so a region needs no addresses. */
 const NO_ENDPOINTS = { signaling: '', relays: [] };
 
@@ -63,11 +66,11 @@ async function simulate({ regions, json, svg }: SimulateOptions): Promise<void> 
 
 function report(outcomes: readonly Outcome[]): string {
   const width = Math.max(...outcomes.map(({ name }) => name.length));
-  const header = PERCENTILES.map((p) => `p${p}`.padStart(15)).join('');
+  const header = PERCENTILES.map((p) => `p${p}`.padStart(CELL)).join('');
   const lines = outcomes.map(({ name, km, rtt, load }) => {
     const cells = PERCENTILES.map((p) => {
       const [far, long] = [Math.round(km[`p${p}`]!), Math.round(rtt[`p${p}`]!)];
-      return `${far} km ${long} ms`.padStart(15);
+      return `${far} km ${long} ms`.padStart(CELL);
     });
     const shares = Object.entries(load).map(
       ([region, share]) => `${region} ${(100 * share).toFixed(0)} %`,

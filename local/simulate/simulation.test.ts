@@ -78,6 +78,8 @@ describe('mapOf', () => {
     const svg = mapOf(simulate('x', table, CITIES), table);
     expect(svg.match(/<circle /g)).toHaveLength(3);
     expect(new Set(svg.match(/hsl\([^)]*\)/g)).size).toBe(2);
+    expect(svg).toContain('region-1 (50 %)');
+    expect(svg).toContain('p95 1112 km, 27 ms');
     expect(svg).toContain('c &amp; &lt;d>, XX: region-2, 1112 km');
   });
 });
