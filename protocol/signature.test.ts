@@ -47,10 +47,11 @@ const WRONG_ALGORITHM = '"alg" (Algorithm) Header Parameter value not allowed';
 
 let verifier: SignatureVerifier;
 
+const textOf = (part?: string) => Buffer.from(part ?? '', 'base64url').toString();
+
 test('a token is of these bytes', async () => {
   const token = await sign(KEY, CLUSTER, END, BODY);
   const [header, payload, signature] = token.split('.');
-  const textOf = (part?: string) => Buffer.from(part ?? '', 'base64url').toString();
   expect(textOf(header)).toBe('{"alg":"HS256"}');
   const { jti } = JSON.parse(textOf(payload));
   expect(jti).toMatch(/^[0-9a-f-]{36}$/);
