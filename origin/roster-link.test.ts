@@ -191,6 +191,32 @@ describe('a roster link', () => {
     for (const client of server.clients) client.terminate();
   });
 
+  it('reports what has changed before the next heartbeat, once', { timeout: 30_000 }, async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const heard: string[] = [];
+    server.on('connection', (socket) => {
+      socket.on('message', (data) => {
+        if (data instanceof Buffer) heard.push(data.toString());
+        if (data instanceof Buffer && data.equals(PING)) socket.send('pong');
+      });
+    });
+    const { state } = start(`http://127.0.0.1:${portOf(server)}`, 8);
+    const beats = () => heard.filter((text) => text === 'ping').length;
+    await vi.waitFor(() => expect(beats()).toBe(1), WAIT);
+    for (let sessions = 1; sessions <= 3; sessions++) {
+      state.sessions = sessions;
+      await vi.waitFor(() => expect(heard.at(-1)).toContain(`"sessions":${sessions}`), WAIT);
+    }
+    await vi.waitFor(() => expect(beats()).toBeGreaterThanOrEqual(4), WAIT);
+    // Each is in one report of its own and those of heartbeats, of which there is one after each ping.
+    const reports = heard.filter((text) => text.includes('"sessions":3'));
+    expect(reports.length).toBeLessThanOrEqual(beats() + 1);
+    expect(heard.filter((text) => text.startsWith('{')).length).toBeGreaterThan(beats() + 1);
+    server.close();
+    for (const client of server.clients) client.terminate();
+  });
+
   it('can be closed at any moment', async () => {
     const port = await freePort();
     await start(`http://127.0.0.1:${port}`, 9).link.close();

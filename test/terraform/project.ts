@@ -1,8 +1,8 @@
 /** A copy of terraform/ and regions/ that a test may change, and Terraform's commands in it. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import { findProgram } from '../support/find-program.ts';
@@ -14,8 +14,32 @@ const ADDRESSES: Readonly<Record<ProviderName, string>> = {
   aws: 'registry.terraform.io/hashicorp/aws',
   cloudflare: 'registry.terraform.io/cloudflare/cloudflare',
 };
+/** What stands for the bundle of the edge's Worker. */
+const WORKER = 'export default { fetch: () => new Response() };\n';
+/** Terraform reads YAML 1.1, to which NO is false unless it is quoted. */
+export const YAML_OF_TERRAFORM = { version: '1.1' } as const;
+
+const DIGEST = `sha256:${'0'.repeat(64)}`;
+/** What an operator says in terraform.tfvars and TF_VAR_secrets. */
+const VARIABLES = {
+  hostname: 'voice.example.com',
+  aws_account_id: '123456789012',
+  cloudflare: { account_id: '0'.repeat(32), zone_id: '1'.repeat(32) },
+  images: {
+    origin: `registry.example/origin@${DIGEST}`,
+    tunnel: `registry.example/tunnel@${DIGEST}`,
+  },
+  secrets: {
+    routing_keys: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
+    signing_key: Buffer.alloc(32, 'signing').toString('base64'),
+    backend: '"parrot"',
+    redis_auth: 'onlyforthesetests',
+  },
+};
 /** Bytes of what a command may print; a plan of thirty regions is some 20 MB of JSON. */
 const MAX_OUTPUT = 256 << 20;
+/** Characters of a failed command's messages that are shown. */
+const SHOWN = 4000;
 
 /** Whether the real providers are asked instead of those that stand in; they come over the network. */
 export const REAL_PROVIDERS = process.env.TERRAFORM_PROVIDERS === 'real';
@@ -46,7 +70,7 @@ export class Project implements AsyncDisposable {
     for (const name of await readdir(ROOT)) {
       if (name === 'terraform' || name === 'regions') {
         await cp(join(ROOT, name), join(directory, name), { recursive: true, filter: isSource });
-      } else await symlink(join(ROOT, name), join(directory, name));
+      } else if (name !== 'dist') await symlink(join(ROOT, name), join(directory, name));
     }
     const [standIns, reattach] = REAL_PROVIDERS ? [[], undefined] : await startStandIns();
     const project = new Project(directory, standIns, {
@@ -58,6 +82,8 @@ export class Project implements AsyncDisposable {
       TF_CLI_CONFIG_FILE: '/dev/null',
       ...(reattach && { TF_REATTACH_PROVIDERS: JSON.stringify(reattach) }),
     });
+    await project.write('dist/worker/index.js', WORKER);
+    await project.write('terraform/terraform.tfvars.json', JSON.stringify(VARIABLES));
     if (regions !== undefined) await project.writeRegions(regions);
     await project.mustRun('init', '-backend=false');
     return project;
@@ -73,8 +99,14 @@ export class Project implements AsyncDisposable {
   }
 
   async writeRegion(name: string, region: unknown): Promise<void> {
-    const text = typeof region === 'string' ? region : stringify(region);
-    await writeFile(join(this.#directory, 'regions', `${name}.yaml`), text);
+    await this.write(`regions/${name}.yaml`, stringify(region, YAML_OF_TERRAFORM));
+  }
+
+  /** Writes a file of the copy. */
+  async write(path: string, text: string): Promise<void> {
+    const file = join(this.#directory, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
   }
 
   async removeRegion(name: string): Promise<void> {
@@ -98,7 +130,9 @@ export class Project implements AsyncDisposable {
   async mustRun(...args: string[]): Promise<string> {
     const { code, stdout, stderr } = await this.run(args);
     if (code !== 0)
-      throw new Error(`terraform ${args[0]} ended with ${code}:\n${stderr || stdout}`);
+      throw new Error(
+        `terraform ${args[0]} ended with ${code}:\n${(stderr || stdout).slice(0, SHOWN)}`,
+      );
     return stdout;
   }
 

@@ -66,7 +66,7 @@ export function slice(full: FullSchemas, provider: string, used: UsedTypes): Pro
       Object.entries(of)
         .filter(([type]) => types.has(type))
         .toSorted(([a], [b]) => a.localeCompare(b))
-        .map(([type, schema]) => [type, plain(schema)]),
+        .map(([type, schema]) => [type, plain(withLater(type, schema))]),
     );
   return {
     provider: plain(schemas.provider),
@@ -77,6 +77,36 @@ export function slice(full: FullSchemas, provider: string, used: UsedTypes): Pro
 
 function plain({ version = 0, block }: Schema): Schema {
   return { version, block: plainBlock(block) };
+}
+
+/** What later versions than those of schemas/ have and terraform/ uses, by type and nested attribute. */
+const LATER: Readonly<Record<string, Readonly<Record<string, Record<string, Attribute>>>>> = {
+  // 5.19.0
+  cloudflare_workers_script: {
+    bindings: {
+      simple: {
+        nested_type: {
+          nesting_mode: 'single',
+          attributes: {
+            limit: { type: 'number', required: true },
+            period: { type: 'number', required: true },
+          },
+        },
+        optional: true,
+      },
+    },
+  },
+};
+
+function withLater(type: string, { version = 0, block }: Schema): Schema {
+  const attributes = mapEntries(block.attributes ?? {}, (name, attribute) => {
+    const later = LATER[type]?.[name];
+    const { nested_type } = attribute;
+    if (later === undefined || nested_type === undefined) return attribute;
+    const nested = { ...nested_type, attributes: { ...later, ...nested_type.attributes } };
+    return { ...attribute, nested_type: nested };
+  });
+  return { version, block: { ...block, attributes } };
 }
 
 /** Without descriptions, and with what typings do not tell. */
@@ -111,7 +141,7 @@ function plainAttribute(name: string, attribute: Attribute): Attribute {
     // Typings leave some at "unknown", which then is not true.
     ...(computed === true ? { computed } : {}),
     ...(sensitive || SECRET.test(name) ? { sensitive: true } : {}),
-    ...(write_only || name.endsWith('_wo') ? { write_only: true } : {}),
+    ...(write_only || (name.endsWith('_wo') && !computed) ? { write_only: true } : {}),
   };
 }
 
