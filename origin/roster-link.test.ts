@@ -54,14 +54,19 @@ afterEach(() => Promise.all(links.splice(0).map((link) => link.close())));
 afterAll(() => edge.close());
 
 /** Starts a link; `sessions` is what it reports next, `warnings` what it has warned of. */
-function start(base: string, transceiver: number, key: Uint8Array = SIGNING_KEY) {
-  const warnings: { reason: string }[] = [];
+function start(
+  base: string,
+  transceiver: number,
+  key: Uint8Array = SIGNING_KEY,
+  cluster = CLUSTER,
+) {
+  const warnings: { reason: string; msg: string }[] = [];
   const state = { sessions: 0, warnings };
   const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) });
   const report = () => ({ transceiver, sessions: state.sessions, capacity: 9, draining: false });
   const link = startRosterLink({
     edge: base,
-    cluster: CLUSTER,
+    cluster,
     signingKey: key,
     transceiver,
     report,
@@ -107,8 +112,18 @@ describe('a roster link', () => {
     const { link, state } = start(url, 6, Buffer.alloc(32, 'other'));
     await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
     expect(state.warnings[0]!.reason).toBe('the edge answered 401');
+    expect(state.warnings[0]!.msg).toContain('compare signingKey with the SIGNING_KEY');
     expect(link.connected).toBe(false);
     expect(await roster()).toEqual([]);
+  });
+
+  it('says what to do where the edge knows no such cluster', { timeout: 30_000 }, async () => {
+    const { state } = start(url, 6, SIGNING_KEY, 9);
+    await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
+    expect(state.warnings[0]).toMatchObject({
+      reason: 'the edge answered 404',
+      msg: expect.stringContaining('put this cluster into the steering table'),
+    });
   });
 
   // A server of its own from here on: the Worker cannot be made to go away and come back.

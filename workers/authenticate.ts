@@ -35,13 +35,17 @@ export const requireApiKey: MiddlewareHandler<EdgeEnv> = async (context, next) =
 };
 
 /** Turns away what a tenant starts beyond its calls per minute. */
-export const limitStarts: MiddlewareHandler<EdgeEnv> = async (context, next) => {
+export const limitStarts: MiddlewareHandler<EdgeEnv> = async (context, next) =>
+  (await refuseStart(context)) ?? next();
+
+/** Counts a start; undefined while it is within the tenant's calls per minute. */
+export async function refuseStart(context: EdgeContext): Promise<Response | undefined> {
   const { name, tenant } = context.get('caller');
   const { success } = await rateLimit(context.env, tenant.callsPerMinute).limit({ key: name });
-  if (success) return next();
+  if (success) return undefined;
   const detail = `The tenant ${name} may start ${tenant.callsPerMinute} calls per minute.`;
   return problemResponse('too-many-calls', detail, { 'retry-after': RETRY_AFTER_RATE });
-};
+}
 
 async function enter(
   context: EdgeContext,
