@@ -59,6 +59,7 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   // It takes minutes; test/soak.test.ts runs a slice of it.
   'npm run soak': async () => expectScript('soak'),
   'npm run region -- check': proveRegionCheck,
+  'npm run k8s': proveKubernetes,
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,
@@ -102,6 +103,12 @@ function expectScript(name: string): void {
     if (tool === 'npm' && run === 'run') expectScript(inner!);
     else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
   }
+}
+
+/** An overlay for each region; that they are good is tested where they are. */
+async function proveKubernetes(): Promise<void> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '-s', 'k8s'], { cwd: ROOT });
+  expect(stdout.split('\n')).toContain('kubectl apply --kustomize dist/k8s/us-east-1');
 }
 
 async function proveRegionCheck(): Promise<void> {
