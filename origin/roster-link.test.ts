@@ -54,14 +54,19 @@ afterEach(() => Promise.all(links.splice(0).map((link) => link.close())));
 afterAll(() => edge.close());
 
 /** Starts a link; `sessions` is what it reports next, `warnings` what it has warned of. */
-function start(base: string, transceiver: number, key: Uint8Array = SIGNING_KEY) {
-  const warnings: { reason: string }[] = [];
+function start(
+  base: string,
+  transceiver: number,
+  key: Uint8Array = SIGNING_KEY,
+  cluster = CLUSTER,
+) {
+  const warnings: { reason: string; msg: string }[] = [];
   const state = { sessions: 0, warnings };
   const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line)) });
   const report = () => ({ transceiver, sessions: state.sessions, capacity: 9, draining: false });
   const link = startRosterLink({
     edge: base,
-    cluster: CLUSTER,
+    cluster,
     signingKey: key,
     transceiver,
     report,
@@ -107,8 +112,18 @@ describe('a roster link', () => {
     const { link, state } = start(url, 6, Buffer.alloc(32, 'other'));
     await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
     expect(state.warnings[0]!.reason).toBe('the edge answered 401');
+    expect(state.warnings[0]!.msg).toContain('compare signingKey with the SIGNING_KEY');
     expect(link.connected).toBe(false);
     expect(await roster()).toEqual([]);
+  });
+
+  it('says what to do where the edge knows no such cluster', { timeout: 30_000 }, async () => {
+    const { state } = start(url, 6, SIGNING_KEY, 9);
+    await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
+    expect(state.warnings[0]).toMatchObject({
+      reason: 'the edge answered 404',
+      msg: expect.stringContaining('put this cluster into the steering table'),
+    });
   });
 
   // A server of its own from here on: the Worker cannot be made to go away and come back.
@@ -187,6 +202,32 @@ describe('a roster link', () => {
     // Far more reports than heartbeats make in that time.
     await vi.waitFor(() => expect(heard.at(-1)).toContain(`"sessions":${told}`), WAIT);
     expect(heard.length).toBeGreaterThan(told);
+    server.close();
+    for (const client of server.clients) client.terminate();
+  });
+
+  it('reports what has changed before the next heartbeat, once', { timeout: 30_000 }, async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const heard: string[] = [];
+    server.on('connection', (socket) => {
+      socket.on('message', (data) => {
+        if (data instanceof Buffer) heard.push(data.toString());
+        if (data instanceof Buffer && data.equals(PING)) socket.send('pong');
+      });
+    });
+    const { state } = start(`http://127.0.0.1:${portOf(server)}`, 8);
+    const beats = () => heard.filter((text) => text === 'ping').length;
+    await vi.waitFor(() => expect(beats()).toBe(1), WAIT);
+    for (let sessions = 1; sessions <= 3; sessions++) {
+      state.sessions = sessions;
+      await vi.waitFor(() => expect(heard.at(-1)).toContain(`"sessions":${sessions}`), WAIT);
+    }
+    await vi.waitFor(() => expect(beats()).toBeGreaterThanOrEqual(4), WAIT);
+    // Each is in one report of its own and those of heartbeats, of which there is one after each ping.
+    const reports = heard.filter((text) => text.includes('"sessions":3'));
+    expect(reports.length).toBeLessThanOrEqual(beats() + 1);
+    expect(heard.filter((text) => text.startsWith('{')).length).toBeGreaterThan(beats() + 1);
     server.close();
     for (const client of server.clients) client.terminate();
   });

@@ -18,6 +18,12 @@ export const LAST_BACKOFF = 5_000;
 /** Milliseconds a link stays open after a close was asked for before it is cut. */
 const CLOSE_PATIENCE = 1_000;
 
+/** What to do about refusals, by status; others pass. */
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'compare signingKey with the SIGNING_KEY of the edge, and the clocks',
+  404: 'put this cluster into the steering table of the edge',
+};
+
 export interface RosterLinkOptions {
   /** Base URL of the edge, http or https. */
   readonly edge: string;
@@ -103,16 +109,20 @@ class ReconnectingLink implements RosterLink {
     });
     this.#socket = socket;
     let reason: string | undefined;
+    let advice: string | undefined;
     socket.on('open', () => this.#joined(socket));
     socket.on('message', () => (this.#heardAt = performance.now()));
     socket.on('unexpected-response', (request, response) => {
       reason = `the edge answered ${response.statusCode}`;
+      advice = ADVICE[response.statusCode ?? 0];
       response.resume();
       request.destroy();
       socket.terminate();
     });
     socket.on('error', (error) => (reason ??= error.message));
-    socket.on('close', (code, text) => this.#lost(reason ?? `${code} ${text.toString()}`.trim()));
+    socket.on('close', (code, text) => {
+      this.#lost(reason ?? `${code} ${text.toString()}`.trim(), advice);
+    });
   }
 
   #joined(socket: WebSocket): void {
@@ -149,14 +159,14 @@ class ReconnectingLink implements RosterLink {
     clearInterval(this.#watch);
   }
 
-  #lost(reason: string): void {
+  #lost(reason: string, advice = 'this passes once the edge can be reached'): void {
     this.#rest();
     if (this.#closed) return;
     if (!this.#warned) {
       this.#warned = true;
       this.#options.log.warn(
         { url: this.#url, reason },
-        'out of the roster: no new calls come here until the edge can be reached; trying on',
+        `out of the roster: no new calls come here; ${advice}; trying on`,
       );
     }
     const backoff = Math.min(LAST_BACKOFF, FIRST_BACKOFF * 2 ** this.#failures++);

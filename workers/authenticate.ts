@@ -35,13 +35,17 @@ export const requireApiKey: MiddlewareHandler<EdgeEnv> = async (context, next) =
 };
 
 /** Turns away what a tenant starts beyond its calls per minute. */
-export const limitStarts: MiddlewareHandler<EdgeEnv> = async (context, next) => {
+export const limitStarts: MiddlewareHandler<EdgeEnv> = async (context, next) =>
+  (await refuseStart(context)) ?? next();
+
+/** Counts a start; undefined while it is within the tenant's calls per minute. */
+export async function refuseStart(context: EdgeContext): Promise<Response | undefined> {
   const { name, tenant } = context.get('caller');
   const { success } = await rateLimit(context.env, tenant.callsPerMinute).limit({ key: name });
-  if (success) return next();
+  if (success) return undefined;
   const detail = `The tenant ${name} may start ${tenant.callsPerMinute} calls per minute.`;
   return problemResponse('too-many-calls', detail, { 'retry-after': RETRY_AFTER_RATE });
-};
+}
 
 async function enter(
   context: EdgeContext,
@@ -54,13 +58,8 @@ async function enter(
     grace,
   });
   if ('problem' in caller) return refused(caller);
-  const origin = context.req.header('origin');
-  const refusal = refuseOrigin(caller, origin);
+  const refusal = refuseOrigin(caller, context.req.header('origin'));
   if (refusal) return refused(refusal);
-  if (origin !== undefined && caller.tenant.origins) {
-    context.header('access-control-allow-origin', origin);
-    context.header('vary', 'origin', { append: true });
-  }
   context.set('caller', caller);
   return next();
 }
@@ -73,7 +72,8 @@ function authorizationOf(context: EdgeContext): string | undefined {
   const shown = protocols.find((it) => it.startsWith(BEARER_PROTOCOL));
   if (shown === undefined) return undefined;
   const taken = protocols.find((it) => !it.startsWith(BEARER_PROTOCOL));
-  if (taken !== undefined) context.header('sec-websocket-protocol', taken);
+  // What stands in `res` goes into the answer; what `header` sets would not.
+  if (taken !== undefined) context.res.headers.set('sec-websocket-protocol', taken);
   return `Bearer ${shown.slice(BEARER_PROTOCOL.length)}`;
 }
 

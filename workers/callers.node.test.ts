@@ -10,9 +10,10 @@ import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { hashApiKey } from './api-keys.ts';
 import { ClientSecrets, parseClientSecretKeys } from './client-secrets.ts';
 import { CLUSTER, OFFER, openCallStage, willing, type CallStage } from './testing/call-stage.ts';
+import { MAX_PROBLEMS } from './signal/conversation.ts';
 import { CLIENT_SECRET_KEYS, ROUTING_KEYS } from './testing/local-edge.ts';
 
-/** What a test of calls per minute exhausts, it alone. */
+/** What tests of calls per minute exhaust, each that of its own tenant. */
 const CALLS_PER_MINUTE = 60;
 
 const apiKeyOf = (name: string) => `sk_${name}_${randomBytes(32).toString('base64url')}`;
@@ -21,6 +22,9 @@ const acmeOldKey = apiKeyOf('acme');
 const rivalKey = apiKeyOf('rival');
 const strictKey = apiKeyOf('strict');
 const busyKey = apiKeyOf('busy');
+const chattyKey = apiKeyOf('chatty');
+
+const Told = v.object({ problem: v.object({ type: v.string() }) });
 
 const secrets = new ClientSecrets(parseClientSecretKeys(CLIENT_SECRET_KEYS));
 const callIds = new CallIdCodec(parseRoutingKeys(ROUTING_KEYS));
@@ -39,6 +43,7 @@ beforeAll(async () => {
     origins: ['https://good.test'],
   });
   await stage.edge.putTenant('busy', { ...tenant(busyKey), callsPerMinute: CALLS_PER_MINUTE });
+  await stage.edge.putTenant('chatty', { ...tenant(chattyKey), callsPerMinute: CALLS_PER_MINUTE });
   await stage.edge.putTenant('broken', { keys: ['not a hash'], callsPerMinute: 6000 });
 }, 60_000);
 afterAll(() => stage.close());
@@ -239,6 +244,28 @@ describe('a WebSocket of a browser', () => {
     const [error] = await once(socket, 'error');
     expect(String(error)).toContain('401');
   });
+});
+
+it('counts each offer by WebSocket, and connections not at all', async () => {
+  const headers = { authorization: `Bearer ${chattyKey}` };
+  const names: string[] = [];
+  // A connection takes few bad offers, and a minute may end meanwhile.
+  while (!names.includes('too-many-calls') && names.length < 10 * CALLS_PER_MINUTE) {
+    const socket = new WebSocket(`${stage.edge.url.replace('http', 'ws')}/v1/signal`, { headers });
+    await once(socket, 'open');
+    for (let i = 1; i < MAX_PROBLEMS && !names.includes('too-many-calls'); i++) {
+      socket.send(JSON.stringify({ type: 'offer', sdp: 'hello' }));
+      const [data] = await once(socket, 'message');
+      const { problem } = v.parse(Told, JSON.parse(String(data)));
+      names.push(problem.type.replace('urn:global-relay:problem:', ''));
+    }
+    socket.terminate();
+  }
+  expect(names.at(-1)).toBe('too-many-calls');
+  expect(names.length).toBeGreaterThan(CALLS_PER_MINUTE);
+  const socket = new WebSocket(`${stage.edge.url.replace('http', 'ws')}/v1/signal`, { headers });
+  await once(socket, 'open');
+  socket.terminate();
 });
 
 it('a tenant that starts too many calls waits, and no other does', async () => {

@@ -75,6 +75,7 @@ test('an offer is answered and its call ended', async () => {
   expect(created.headers.get('etag')).toMatch(/^"[!#-~]+"$/);
   expect(created.headers.get('server-timing')).toMatch(/^answer;dur=\d+\.\d$/);
   expect(await created.text()).toContain(`a=ice-ufrag:${claims.ufrag}`);
+  expect(stage.transceiver.report()).toMatchObject({ sessions: 1, calls: [['acme', 1]] });
   const { requestId, transceiver, call, tenant } = claims;
   const end = { op: 'end' as const, requestId, transceiver, call, tenant };
   expect(await problemOf(await remove({ ...end, tenant: 'other' }))).toEqual([
@@ -87,6 +88,7 @@ test('an offer is answered and its call ended', async () => {
   ]);
   expect((await remove(end)).status).toBe(200);
   expect(await problemOf(await remove(end))).toEqual([404, 'call-not-found']);
+  expect(stage.transceiver.report()).toMatchObject({ sessions: 0, calls: [] });
 });
 
 test('what is not signed as it must be is refused', async () => {

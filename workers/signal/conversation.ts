@@ -1,10 +1,11 @@
 /** What one connection to `/v1/signal` says and hears: at most one call, its messages in their order. */
 import { problem, type Problem, type ProblemName } from '../../protocol/problem.ts';
+import { refuseStart } from '../authenticate.ts';
 import type { EdgeContext } from '../edge.ts';
 import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
 import { ANY_ICE, endHeldCall, patchHeldCall, refOf } from '../held-call.ts';
 import { readOffer } from '../offers.ts';
-import { placeCall } from '../place-call.ts';
+import { placeCall, type PlacedCall } from '../place-call.ts';
 import { fragmentOf, readMessage, type ClientMessage, type EdgeMessage } from './messages.ts';
 
 /** Characters of the longest message: an offer, each of its characters escaped by one more. */
@@ -96,12 +97,19 @@ export class Conversation {
 
   async #place(sdp: string): Promise<void> {
     if (this.#call !== undefined) return this.#say(HAS_CALL);
-    const offer = readOffer(new TextEncoder().encode(sdp));
-    const call = offer instanceof Response ? offer : await placeCall(this.#context, offer);
+    const call = await this.#start(sdp);
     if (call instanceof Response) return this.#sayProblem(call);
     this.#call = call.id;
     const tag = call.etag === undefined ? {} : { etag: call.etag };
     this.#say({ type: 'answer', call: call.id, sdp: call.answer, ...tag });
+  }
+
+  /** An offer counts as a start as it does by HTTP, whether or not it is a good one. */
+  async #start(sdp: string): Promise<PlacedCall | Response> {
+    const refusal = await refuseStart(this.#context);
+    if (refusal) return refusal;
+    const offer = readOffer(new TextEncoder().encode(sdp));
+    return offer instanceof Response ? offer : placeCall(this.#context, offer);
   }
 
   #resume(call: string): void {
