@@ -1,8 +1,8 @@
 /**
- * `npm run bench -- relay|transceiver|edge`: measures, prints each bar beside what was reached, keeps a whole
- * run's figures under bench/results, and ends with 1 when a bar is missed.
+ * `npm run bench`: measures, prints each bar beside what was reached, keeps a whole run's figures under
+ * bench/results, and ends with 1 when a bar is missed.
  */
-import { parseArgs } from 'node:util';
+import { OptionsError, parseCommandLine, runProgram, wholeNumber } from '../origin/command-line.ts';
 import { benchEdge } from './edge/bench.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
@@ -13,42 +13,63 @@ import { benchLoss } from './transceiver/loss.ts';
 /** Flows in the table whose costs are told. */
 const TABLES = [1_000, 1_000_000];
 
-const USAGE =
-  'Usage: npm run bench -- relay [--rounds N] [--seconds S] [--only TEXT]\n' +
-  '       npm run bench -- transceiver [--rounds N] [--seconds S] [--browsers]\n' +
-  '       npm run bench -- edge [--rounds N]';
+const HELP = `Measures, prints each bar beside what was reached, keeps the figures of a whole run in
+bench/results, and ends with 1 when a bar is missed.
 
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: {
-    rounds: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '2' },
-    only: { type: 'string', default: '' },
-    browsers: { type: 'boolean', default: false },
-  },
-});
-const { only, browsers } = values;
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-const commands = new Map([
-  ['relay', runRelay],
-  ['transceiver', runTransceiver],
-  ['edge', runEdge],
-]);
-const command = commands.get(positionals.join(' '));
+  npm run bench -- relay          the relay, beside others on this machine
+  npm run bench -- transceiver    a transceiver, beside werift's own peer connection
+  npm run bench -- edge           the edge Worker, beside one that only forwards
+  npm run bench -- --help         print this
 
-if (!command || !(rounds >= 1) || !(seconds > 0)) {
-  console.error(USAGE);
-  process.exitCode = 2;
-} else if (!(await command())) process.exitCode = 1;
+  --rounds N     measure everything so often, 3 by default
+  --seconds S    the length of one measurement of relay and transceiver, 2 by default
+  --only TEXT    of the relay's scenarios, those with this in their names; keeps nothing
+  --browsers     of the transceiver, calls of browsers over a lossy path instead`;
+
+interface BenchOptions {
+  readonly subject: 'relay' | 'transceiver' | 'edge';
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly only: string;
+  readonly browsers: boolean;
+}
+
+await runProgram(HELP, readOptions, bench);
+
+async function bench(options: BenchOptions): Promise<void> {
+  const benches = { relay: runRelay, transceiver: runTransceiver, edge: runEdge };
+  if (!(await benches[options.subject](options))) process.exitCode = 1;
+}
+
+function readOptions(args: readonly string[]): BenchOptions | undefined {
+  const { positionals, values } = parseCommandLine({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string', default: '2' },
+      only: { type: 'string', default: '' },
+      browsers: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) return undefined;
+  const subject = (['relay', 'transceiver', 'edge'] as const).find(
+    (name) => name === positionals.join(' '),
+  );
+  if (!subject) throw new OptionsError('Say what to measure: relay, transceiver or edge.');
+  const { only, browsers } = values;
+  const [rounds, seconds] = [
+    wholeNumber('rounds', values.rounds, 1),
+    wholeNumber('seconds', values.seconds, 1),
+  ];
+  return { subject, rounds, seconds, only, browsers };
+}
 
 /** False when a bar is missed, as with {@link runTransceiver}. */
-async function runRelay(): Promise<boolean> {
-  const { figures, judgements, absent } = await benchRelay({
-    rounds,
-    seconds,
-    only,
-    log: console.log,
-  });
+async function runRelay(options: BenchOptions): Promise<boolean> {
+  const { only } = options;
+  const { figures, judgements, absent } = await benchRelay({ ...options, log: console.log });
   // The first one only warms up.
   const flowCost = only ? [] : [TABLES[0]!, ...TABLES].map(flowCosts).slice(1);
   for (const { flows, newFlow, packet, bytesPerFlow, grownMB } of flowCost) {
@@ -60,26 +81,27 @@ async function runRelay(): Promise<boolean> {
   for (const judgement of judgements) console.log(judgementLine(judgement));
   for (const name of absent) console.log(`${name} is not on this machine and was not measured.`);
   // Figures of a part of the scenarios would stand for the whole.
-  if (!only) await keep('relay', { figures, flowCost, judgements, absent });
+  if (!only) await keep('relay', options, { figures, flowCost, judgements, absent });
   return judgements.every(({ met }) => met);
 }
 
-async function runTransceiver(): Promise<boolean> {
+async function runTransceiver(options: BenchOptions): Promise<boolean> {
+  const { browsers } = options;
   const { figures, bars } = browsers
     ? await benchLoss(console.log)
-    : await benchTransceiver({ rounds, seconds, log: console.log });
+    : await benchTransceiver({ ...options, log: console.log });
   for (const bar of bars) console.log(barLine(bar));
-  await keep(browsers ? 'transceiver-loss' : 'transceiver', { figures, bars });
+  await keep(browsers ? 'transceiver-loss' : 'transceiver', options, { figures, bars });
   return bars.every(({ met }) => met);
 }
 
-async function runEdge(): Promise<boolean> {
-  const { figures, bars } = await benchEdge({ rounds, log: console.log });
+async function runEdge(options: BenchOptions): Promise<boolean> {
+  const { figures, bars } = await benchEdge({ ...options, log: console.log });
   for (const bar of bars) console.log(barLine(bar));
-  await keep('edge', { figures, bars });
+  await keep('edge', options, { figures, bars });
   return bars.every(({ met }) => met);
 }
 
-function keep(name: string, measured: object): Promise<void> {
+function keep(name: string, { rounds, seconds }: BenchOptions, measured: object): Promise<void> {
   return keepResults(name, { rounds, seconds, ...measured });
 }

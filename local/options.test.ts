@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { helpText, OptionsError, parseOptions } from './options.ts';
+import { OptionsError } from '../origin/command-line.ts';
+import { helpText, parseOptions } from './options.ts';
 
 test('knows its options', () => {
   expect(parseOptions([])).toEqual({ check: false, help: false });

@@ -1,5 +1,5 @@
 /** The command line of `npm start`. */
-import { parseArgs } from 'node:util';
+import { OptionsError, parseCommandLine } from '../origin/command-line.ts';
 
 /** How much of the regions' logs is shown. */
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
@@ -31,11 +31,6 @@ Without --logs, each call has a line here when it starts and when it ends, and w
 error. Nothing is written to files; to keep the logs: npm start -- --logs info 2> region-logs.jsonl`;
 }
 
-/** A command line that does not fit; the message says why. */
-export class OptionsError extends Error {
-  override readonly name = 'OptionsError';
-}
-
 /** @throws OptionsError */
 export function parseOptions(args: readonly string[]): StartOptions {
   const { check = false, help = false, port, logs } = parse(args);
@@ -48,22 +43,16 @@ export function parseOptions(args: readonly string[]): StartOptions {
 }
 
 function parse(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        check: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-        port: { type: 'string' },
-        logs: { type: 'string' },
-      },
-      allowPositionals: false,
-    });
-    return values;
-  } catch (error) {
-    const [reason] = error instanceof Error ? error.message.split('. ') : [String(error)];
-    throw new OptionsError(`${reason}.`, { cause: error });
-  }
+  return parseCommandLine({
+    args: [...args],
+    options: {
+      check: { type: 'boolean' },
+      help: { type: 'boolean', short: 'h' },
+      port: { type: 'string' },
+      logs: { type: 'string' },
+    },
+    allowPositionals: false,
+  }).values;
 }
 
 function portOf(text: string): number {

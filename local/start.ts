@@ -1,12 +1,10 @@
 /** `npm start`: the whole system on this machine, until Ctrl-C; with `--check`, one call per region. */
 import process from 'node:process';
+import { EXIT_USAGE, OptionsError } from '../origin/command-line.ts';
 import { reasonsOf } from '../origin/reasons.ts';
 import { describeLog } from './call-log.ts';
-import { helpText, OptionsError, parseOptions, type StartOptions } from './options.ts';
+import { helpText, parseOptions, type StartOptions } from './options.ts';
 import type { Stack } from './stack.ts';
-
-/** Exit code of a wrong command line. */
-const EXIT_USAGE = 2;
 
 /** After Ctrl-C. Shells expect 128 and the signal's number, but it is the normal end of a run. */
 const EXIT_ENDED = 0;

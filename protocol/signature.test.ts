@@ -1,3 +1,4 @@
+import { createHash, createHmac } from 'node:crypto';
 import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
@@ -45,6 +46,22 @@ const TRICKLE = { ...END, op: 'trickle' as const } satisfies Forward;
 const WRONG_ALGORITHM = '"alg" (Algorithm) Header Parameter value not allowed';
 
 let verifier: SignatureVerifier;
+
+const partText = (part?: string) => Buffer.from(part ?? '', 'base64url').toString();
+
+test('a token is of these bytes', async () => {
+  const token = await sign(KEY, CLUSTER, END, BODY);
+  const [header, payload, signature] = token.split('.');
+  expect(partText(header)).toBe('{"alg":"HS256"}');
+  const { jti } = JSON.parse(partText(payload));
+  expect(jti).toMatch(/^[0-9a-f-]{36}$/);
+  const iat = NOW / 1000;
+  const digest = createHash('sha256').update(BODY).digest('base64url');
+  const common = { aud: `cluster:${CLUSTER}`, iat, exp: iat + TOKEN_LIFETIME, jti };
+  expect(partText(payload)).toBe(JSON.stringify({ claims: END, digest, ...common }));
+  const mac = createHmac('sha256', KEY).update(`${header}.${payload}`).digest('base64url');
+  expect(signature).toBe(mac);
+});
 
 beforeEach(() => {
   vi.useFakeTimers({ now: NOW, toFake: ['Date'] });

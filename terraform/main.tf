@@ -5,6 +5,8 @@ locals {
   tags        = merge(var.tags, { app = var.name })
   edge_url    = "https://${var.hostname}"
   built       = module.footprint.built
+  ledger_file = "${local.regions_dir}/ledger.json"
+  ledger      = fileexists(local.ledger_file) ? jsondecode(file(local.ledger_file)) : {}
 }
 
 module "footprint" {
@@ -12,9 +14,16 @@ module "footprint" {
 
   files    = { for file in fileset(local.regions_dir, "*.yaml") : trimsuffix(file, ".yaml") => file("${local.regions_dir}/${file}") }
   schema   = file("${local.regions_dir}/region.schema.json")
-  ledger   = fileexists("${local.regions_dir}/ledger.json") ? jsondecode(file("${local.regions_dir}/ledger.json")) : {}
+  ledger   = local.ledger
   hostname = var.hostname
   vips     = module.anycast.addresses
+}
+
+check "ledger" {
+  assert {
+    condition     = alltrue([for region in keys(local.built) : contains(keys(local.ledger), region)])
+    error_message = "Add to regions/ledger.json: ${join(", ", setsubtract(keys(local.built), keys(local.ledger)))}. Until then their id and cidr could change by mistake."
+  }
 }
 
 module "network" {
@@ -97,5 +106,6 @@ module "edge" {
   steering         = jsonencode(module.footprint.steering)
   signaling_hosts  = { for region in keys(local.built) : region => module.footprint.signaling_hosts[region] }
   worker           = { script = "${path.root}/${var.worker.script}", page = "${path.root}/${var.worker.page}" }
+  wrangler         = file("${path.root}/../wrangler.toml")
   calls_per_minute = var.calls_per_minute
 }

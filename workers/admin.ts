@@ -22,7 +22,7 @@ admin.use(async (context, next) => {
   if (key === undefined || !isKeyOf([hash], key)) {
     return problemResponse('unauthorized', 'Send the admin key as a Bearer token.');
   }
-  context.header('cache-control', 'no-store');
+  context.res.headers.set('cache-control', 'no-store');
   return next();
 });
 

@@ -229,7 +229,7 @@ describe('every route', () => {
   });
 
   it('gives WHIP clients that ask for calls nothing, politely', async () => {
-    const id = edgeKeys(env).callIds.seal({
+    const id = await edgeKeys(env).callIds.seal({
       cluster: 2,
       transceiver: 4,
       call: newCall(),

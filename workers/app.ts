@@ -1,10 +1,10 @@
 /** The edge's routes. */
 import { Hono, type MiddlewareHandler } from 'hono';
-import { cors } from 'hono/cors';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { problemResponse } from '../protocol/problem.ts';
 import { admin } from './admin.ts';
+import { answerHeaders } from './answer-headers.ts';
 import { authenticate, authenticateHeld, limitStarts, requireApiKey } from './authenticate.ts';
 import {
   emptyCall,
@@ -32,32 +32,7 @@ import { where } from './where.ts';
 /** Characters of the longest request id taken over from a client. */
 const MAX_REQUEST_ID = 128;
 
-/** Seconds a browser may remember what CORS allows. */
-const CORS_MAX_AGE = 86_400;
-
 const RETRY_AFTER = '5';
-
-/** What scripts of other origins may send; the last is that of OpenAI's own client. */
-const ALLOWED_HEADERS = [
-  'authorization',
-  'content-type',
-  'if-match',
-  'x-request-id',
-  'x-openai-agents-sdk',
-];
-
-/** What scripts of other origins may read of an answer. */
-const EXPOSED_HEADERS = [
-  'location',
-  'etag',
-  'link',
-  'accept-post',
-  'accept-patch',
-  'retry-after',
-  'server-timing',
-  'relay-path',
-  'x-request-id',
-];
 
 export const app = new Hono<EdgeEnv>();
 
@@ -66,15 +41,7 @@ app.use(logRequests);
 app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls/:id', onOptions({ 'accept-patch': FRAGMENT_CONTENT_TYPE }));
-app.use(
-  cors({
-    origin: '*',
-    allowMethods: ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS'],
-    allowHeaders: [...ALLOWED_HEADERS],
-    exposeHeaders: [...EXPOSED_HEADERS],
-    maxAge: CORS_MAX_AGE,
-  }),
-);
+app.use(answerHeaders);
 app.use('/v1/realtime/*', openAiErrors);
 app.use(
   methodNotAllowed({

@@ -58,13 +58,8 @@ async function enter(
     grace,
   });
   if ('problem' in caller) return refused(caller);
-  const origin = context.req.header('origin');
-  const refusal = refuseOrigin(caller, origin);
+  const refusal = refuseOrigin(caller, context.req.header('origin'));
   if (refusal) return refused(refusal);
-  if (origin !== undefined && caller.tenant.origins) {
-    context.header('access-control-allow-origin', origin);
-    context.header('vary', 'origin', { append: true });
-  }
   context.set('caller', caller);
   return next();
 }
@@ -77,7 +72,8 @@ function authorizationOf(context: EdgeContext): string | undefined {
   const shown = protocols.find((it) => it.startsWith(BEARER_PROTOCOL));
   if (shown === undefined) return undefined;
   const taken = protocols.find((it) => !it.startsWith(BEARER_PROTOCOL));
-  if (taken !== undefined) context.header('sec-websocket-protocol', taken);
+  // What stands in `res` goes into the answer; what `header` sets would not.
+  if (taken !== undefined) context.res.headers.set('sec-websocket-protocol', taken);
   return `Bearer ${shown.slice(BEARER_PROTOCOL.length)}`;
 }
 

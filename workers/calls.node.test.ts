@@ -302,7 +302,7 @@ describe('DELETE /v1/calls/:id', () => {
     const changed =
       location.slice(0, at) + (location[at] === 'A' ? 'B' : 'A') + location.slice(at + 1);
     const ref = { cluster: 9, transceiver: 21, call: '0'.repeat(32), tenant: '' };
-    for (const path of [changed, `/v1/calls/${callIds.seal(ref)}`]) {
+    for (const path of [changed, `/v1/calls/${await callIds.seal(ref)}`]) {
       const response = await end(path);
       expect(response.status).toBe(404);
       await expectProblem(response, 'call-not-found');

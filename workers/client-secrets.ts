@@ -4,6 +4,7 @@
  */
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from 'jose';
 import * as v from 'valibot';
+import { hmacKey } from '../protocol/hmac-key.ts';
 import { MAX_TENANT_BYTES } from '../protocol/call-id.ts';
 import { SessionSchema, type SessionConfig } from '../protocol/session-config.ts';
 
@@ -124,7 +125,7 @@ export class ClientSecrets {
       .setAudience(AUDIENCE)
       .setIssuedAt(issuedAt)
       .setExpirationTime(expiresAt)
-      .sign(this.#signing.key);
+      .sign(await hmacKey(this.#signing.key));
     const value = SECRET_PREFIX + token;
     if (value.length > MAX_SECRET_LENGTH) {
       throw new RangeError(`The session makes a secret of more than ${MAX_SECRET_LENGTH} bytes.`);
@@ -151,7 +152,7 @@ export class ClientSecrets {
     try {
       const key = this.#keys.get(decodeProtectedHeader(token).kid ?? '');
       if (!key) throw new ClientSecretError('it is of a key that is not in use');
-      const { payload } = await jwtVerify(token, key, {
+      const { payload } = await jwtVerify(token, await hmacKey(key), {
         algorithms: [ALGORITHM],
         audience: AUDIENCE,
         typ: TYPE,

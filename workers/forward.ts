@@ -9,6 +9,8 @@ import { mediaType } from './media-type.ts';
 /** Bytes of the largest answer taken from an origin. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false });
+
 /** How workerd words that a connection broke. */
 const CONNECTION_LOST = 'Network connection lost';
 
@@ -215,7 +217,7 @@ async function readText(response: Response): Promise<string | undefined> {
 /** Undefined when the bytes are not UTF-8. */
 export function decodeText(bytes: ArrayBuffer | Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     return undefined;
   }

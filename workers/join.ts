@@ -25,7 +25,9 @@ export async function joinRoster(context: EdgeContext): Promise<Response> {
   const { signingKeys } = edgeKeys(context.env);
   const joiner = await verifyJoin(request, new SignatureVerifier(signingKeys, known.cluster));
   if (joiner instanceof Response) return joiner;
-  return rosterOf(context.env.ROSTER, known).fetch(request);
+  const answer = await rosterOf(context.env.ROSTER, known).fetch(request);
+  // Headers of what another Worker answered cannot be changed; those of a copy can.
+  return new Response(answer.body, answer);
 }
 
 /**

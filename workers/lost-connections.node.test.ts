@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { startEdge, type Edge } from '../local/edge.ts';
 import { choosePorts } from '../local/ports.ts';
 import { LOCAL_TENANTS } from '../local/tenants.ts';
+import type { WebSocket } from 'ws';
 import { parseSigningKey } from '../protocol/signature.ts';
 import { CLIENT_SECRET_KEYS, joinRoster, ROUTING_KEYS, SIGNING_KEY } from './testing/local-edge.ts';
 import { startSignedOrigin, type Behavior, type SignedOrigin } from './testing/signed-origin.ts';
@@ -25,7 +26,7 @@ const forCalls =
 let edge: Edge;
 /** Of clusters 1 and 2. */
 let origins: [SignedOrigin, SignedOrigin];
-const leave: (() => void)[] = [];
+const links: WebSocket[] = [];
 
 beforeAll(async () => {
   const key = parseSigningKey(SIGNING_KEY);
@@ -41,11 +42,11 @@ beforeAll(async () => {
   };
   edge = await startEdge(options, () => undefined);
   const report = { sessions: 0, capacity: 10, draining: false };
-  leave.push(await joinRoster(edge.url, 1, { ...report, transceiver: 11 }));
-  leave.push(await joinRoster(edge.url, 2, { ...report, transceiver: 21 }));
+  links.push(await joinRoster(edge.url, 1, { ...report, transceiver: 11 }));
+  links.push(await joinRoster(edge.url, 2, { ...report, transceiver: 21 }));
 });
 afterAll(async () => {
-  for (const each of leave) each();
+  for (const link of links) link.terminate();
   await edge.close();
   await Promise.all(origins.map((origin) => origin.close()));
 });

@@ -171,7 +171,7 @@ function mint(
   };
 }
 
-function placed(
+async function placed(
   context: EdgeContext,
   keys: EdgeKeys,
   { call, tenant }: CreateClaims,
@@ -179,12 +179,12 @@ function placed(
   ingress: SteeringCluster,
   { answer, etag, answerMs }: Extract<CreateOutcome, { outcome: 'created' }>,
   timings: StageTimings,
-): PlacedCall {
+): Promise<PlacedCall> {
   if (answerMs !== undefined) timings.add('answer', answerMs);
   const { colo } = placeOf(context.req.raw);
   const path = { colo, cluster: cluster.region, ingress: ingress.region, transceiver };
   return {
-    id: keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),
+    id: await keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),
     answer,
     etag,
     headers: { 'server-timing': timings.toString(), 'relay-path': relayPath(path) },

@@ -184,7 +184,7 @@ describe('§4.3.1, a change of ICE', () => {
   it('is refused by 404 for ids that were never given out, and for calls that are over', async () => {
     const location = await place();
     const ref = { cluster: 2, transceiver: 21, call: '0'.repeat(32), tenant: 'another' };
-    const foreign = new CallIdCodec(parseRoutingKeys(ROUTING_KEYS)).seal(ref);
+    const foreign = await new CallIdCodec(parseRoutingKeys(ROUTING_KEYS)).seal(ref);
     for (const id of ['x', foreign, 'A'.repeat(86)]) {
       expect(await problemOf(await patch(`/v1/calls/${id}`, '*'))).toEqual([404, 'call-not-found']);
     }

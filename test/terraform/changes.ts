@@ -1,5 +1,6 @@
 /** What a plan would do, out of `terraform show -json`. */
 import { isDeepStrictEqual } from 'node:util';
+import type { StateResource } from './house-rules.ts';
 import type { Project } from './project.ts';
 
 /** https://developer.hashicorp.com/terraform/internals/json-format, as far as it is used here. */
@@ -34,6 +35,26 @@ export async function planChanges(project: Project): Promise<Changes> {
 
 export async function applyPlan(project: Project): Promise<void> {
   await project.mustRun('apply', 'plan.tfplan');
+}
+
+interface StateModule {
+  readonly resources?: readonly (StateResource & { readonly mode: 'managed' | 'data' })[];
+  readonly child_modules?: readonly StateModule[];
+}
+
+/** What the state has, data sources aside. */
+export async function resourcesIn(project: Project): Promise<StateResource[]> {
+  const state: { values: { root_module: StateModule } } = JSON.parse(
+    await project.mustRun('show', '-json'),
+  );
+  return resourcesOf(state.values.root_module);
+}
+
+function resourcesOf({ resources = [], child_modules = [] }: StateModule): StateResource[] {
+  return [
+    ...resources.filter(({ mode }) => mode === 'managed'),
+    ...child_modules.flatMap(resourcesOf),
+  ];
 }
 
 function changesOf({ resource_changes = [] }: PlanDocument): Changes {

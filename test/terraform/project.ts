@@ -41,8 +41,14 @@ const MAX_OUTPUT = 256 << 20;
 /** Characters of a failed command's messages that are shown. */
 const SHOWN = 4000;
 
-/** Whether the real providers are asked instead of those that stand in; they come over the network. */
+/**
+ * Whether the real providers are asked instead of those that stand in:
+ * `TERRAFORM_PROVIDERS=real npx vitest run --project system test/terraform/commands.test.ts` downloads
+ * them, and needs no credentials.
+ */
 export const REAL_PROVIDERS = process.env.TERRAFORM_PROVIDERS === 'real';
+
+const CLOUD_COMMANDS = new Set(['plan', 'apply', 'destroy']);
 
 export interface Outcome {
   readonly code: number;
@@ -115,6 +121,11 @@ export class Project implements AsyncDisposable {
 
   /** Runs a command of Terraform in a folder of the copy. */
   run(args: readonly string[], folder = 'terraform'): Promise<Outcome> {
+    if (REAL_PROVIDERS && CLOUD_COMMANDS.has(args[0]!)) {
+      throw new Error(
+        `terraform ${args[0]} is not for the real providers: it would reach real clouds`,
+      );
+    }
     return new Promise((resolve, reject) => {
       const terraform = findProgram('terraform');
       if (terraform === undefined) throw new Error('terraform is not on this machine');

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith, TERRAFORM } from '../support/optional-program.ts';
-import { applyPlan, planChanges, type Changes } from './changes.ts';
+import { applyPlan, planChanges, resourcesIn, type Changes } from './changes.ts';
+import { houseFaults } from './house-rules.ts';
 import { Project } from './project.ts';
 import { realRegions, regionLike, type Regions } from './region-files.ts';
+import { readSlice } from './slice-schemas.ts';
 
 const NEW = 'eu-west-1';
 const NOTHING: Changes = { created: [], updated: [], replaced: [], destroyed: [] };
@@ -36,6 +38,12 @@ describeWith(TERRAFORM, 'the footprint in the clouds', () => {
     await applyPlan(project);
   }, PATIENCE);
   afterAll(() => project[Symbol.asyncDispose]());
+
+  test('keeps the house rules in every resource', async () => {
+    const resources = await resourcesIn(project);
+    expect(resources).toHaveLength(first.created.length);
+    expect(houseFaults(resources, (await readSlice('aws')).resource_schemas)).toEqual([]);
+  });
 
   test('changes no more once it is built', { timeout: PATIENCE }, async () => {
     expect(first).toEqual({ ...NOTHING, created: first.created });

@@ -163,8 +163,8 @@ describe('a call', () => {
   });
 });
 
-describe('what is wrong is told, and the connection goes on', () => {
-  const foreign = new CallIdCodec(parseRoutingKeys(ROUTING_KEYS)).seal({
+describe('what is wrong is told, and the connection goes on', async () => {
+  const foreign = await new CallIdCodec(parseRoutingKeys(ROUTING_KEYS)).seal({
     cluster: 2,
     transceiver: 21,
     call: '0'.repeat(32),

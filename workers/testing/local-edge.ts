@@ -23,6 +23,10 @@ export interface LocalEdge {
   putTenant(name: string, tenant: object): Promise<void>;
   /** Joins a roster with a report that stays the same, and leaves with the returned function. */
   join(cluster: number, report: TransceiverReport): Promise<() => void>;
+  /** Deploys the Worker anew: isolates and objects end, links are cut, and what is stored stays. */
+  deploy(): Promise<void>;
+  /** Links of {@link join} that are open. */
+  links(): number;
   /** What the Worker logged so far, one text. */
   logs(): string;
   close(): Promise<void>;
@@ -47,24 +51,26 @@ export async function startLocalEdge(
   const putTenant = (name: string, tenant: object) => TENANTS.put(name, JSON.stringify(tenant));
   await putTenant('public', PUBLIC);
   if (steering !== undefined) await putSteering(steering);
-  const joined: (() => void)[] = [];
+  const joined: WebSocket[] = [];
   return {
     url: url.origin,
     fetch: harness.fetch,
     putSteering,
     putTenant,
     join: async (cluster, report) => {
-      const leave = await joinRoster(url.origin, cluster, report);
-      joined.push(leave);
-      return leave;
+      const socket = await joinRoster(url.origin, cluster, report);
+      joined.push(socket);
+      return () => socket.terminate();
     },
+    deploy: () => harness.update((current) => current),
+    links: () => joined.filter(({ readyState }) => readyState === WebSocket.OPEN).length,
     logs: () =>
       harness
         .getLogs()
         .map(({ message }) => message)
         .join('\n'),
     close: async () => {
-      for (const leave of joined) leave();
+      for (const socket of joined) socket.terminate();
       await harness.close();
     },
   };
@@ -75,7 +81,7 @@ export async function joinRoster(
   edge: string,
   cluster: number,
   report: TransceiverReport,
-): Promise<() => void> {
+): Promise<WebSocket> {
   const { transceiver } = report;
   const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
   const token = await sign(key, cluster, { op: 'join', transceiver });
@@ -90,5 +96,5 @@ export async function joinRoster(
   // The answer to a ping that follows the report shows that the report has arrived.
   socket.send('ping');
   await once(socket, 'message');
-  return () => socket.terminate();
+  return socket;
 }

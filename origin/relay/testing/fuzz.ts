@@ -1,22 +1,41 @@
-/** `npm run fuzz -- [--datagrams N] [--seed S]`: fuzzes the relay's forwarding, and tells what came of it. */
-import { parseArgs } from 'node:util';
+/** `npm run fuzz`: fuzzes the relay's forwarding, and tells what came of it. */
+import { parseCommandLine, runProgram, wholeNumber } from '../../command-line.ts';
 import { fuzzRelay } from './fuzz-relay.ts';
 
 /** Datagrams of one seed; more of them are thrown with the seeds that follow. */
 const ROUND = 1_000_000;
 
-const { values } = parseArgs({
-  options: {
-    datagrams: { type: 'string', default: String(ROUND) },
-    seed: { type: 'string', default: String(Date.now() >>> 0) },
-  },
-});
-const [datagrams, first] = [Number(values.datagrams), Number(values.seed)];
+const HELP = `Throws made-up datagrams at the relay's forwarding, and tells what came of it.
 
-if (!(datagrams >= 1) || !Number.isInteger(first)) {
-  console.error('Usage: npm run fuzz -- [--datagrams N] [--seed S]');
-  process.exitCode = 2;
-} else {
+  npm run fuzz                     throw ${ROUND} datagrams with a new seed
+  npm run fuzz -- --datagrams N    throw so many, with the seeds that follow for each ${ROUND}
+  npm run fuzz -- --seed S         begin with this seed, a whole number, as that of a failure
+  npm run fuzz -- --help           print this`;
+
+interface FuzzOptions {
+  readonly datagrams: number;
+  readonly first: number;
+}
+
+await runProgram(HELP, readOptions, fuzz);
+
+function readOptions(args: readonly string[]): FuzzOptions | undefined {
+  const { values } = parseCommandLine({
+    args: [...args],
+    options: {
+      datagrams: { type: 'string', default: String(ROUND) },
+      seed: { type: 'string', default: String(Date.now() >>> 0) },
+      help: { type: 'boolean', short: 'h' },
+    },
+  });
+  if (values.help) return undefined;
+  return {
+    datagrams: wholeNumber('datagrams', values.datagrams, 1),
+    first: wholeNumber('seed', values.seed, 0),
+  };
+}
+
+function fuzz({ datagrams, first }: FuzzOptions): void {
   for (let seed = first, left = datagrams; left > 0; seed++) {
     const start = performance.now();
     try {

@@ -75,6 +75,27 @@ variable "worker" {
   }
 }
 
+variable "wrangler" {
+  description = "Text of wrangler.toml: compatibility date, Durable Objects, rate limits and dataset of the Worker."
+  type        = string
+  nullable    = false
+
+  validation {
+    condition = (
+      length(regexall("\nclass_name = ", var.wrangler)) ==
+      length(regexall("\\[\\[durable_objects.bindings\\]\\]\nname = \"\\w+\"\nclass_name = \"\\w+\"", var.wrangler))
+    )
+    error_message = "wrangler.toml: write each Durable Object's name and then its class_name, a line each."
+  }
+  validation {
+    condition = (
+      length(regexall("\\[\\[ratelimits\\]\\]", var.wrangler)) ==
+      length(regexall("\nnamespace_id = \"\\d+\"\nsimple = \\{ limit = \\d+, period = \\d+ \\}", var.wrangler))
+    )
+    error_message = "wrangler.toml: write each rate limit's name, namespace_id and simple, a line each."
+  }
+}
+
 variable "calls_per_minute" {
   description = "Most calls that one address may ask for in a minute, before the tenants' own limits count."
   type        = number

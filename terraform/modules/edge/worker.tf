@@ -1,11 +1,17 @@
-# The edge's Worker with what it is bound to, as wrangler.toml has it for a local run.
+# The edge's Worker with what it is bound to. What a local run needs as well is read from wrangler.toml.
 
 locals {
-  # By binding. A class that comes later needs a migration with a tag of its own.
-  durable_objects = { ROSTER = "Roster" }
-
-  # Calls that a tenant may start in a minute at one colo; a tenant's configuration names one of these.
-  rate_limits = [60, 600, 6000]
+  compatibility_date = regex("compatibility_date = \"([0-9-]+)\"", var.wrangler)[0]
+  dataset            = regex("dataset = \"(\\w+)\"", var.wrangler)[0]
+  # Classes by binding.
+  durable_objects = {
+    for found in regexall("name = \"(\\w+)\"\nclass_name = \"(\\w+)\"", var.wrangler) : found[0] => found[1]
+  }
+  rate_limits = [
+    for found in regexall("name = \"(\\w+)\"\nnamespace_id = \"(\\d+)\"\nsimple = \\{ limit = (\\d+), period = (\\d+) \\}", var.wrangler) :
+    { name = found[0], namespace_id = found[1], limit = tonumber(found[2]), period = tonumber(found[3]) }
+  ]
+  headers = "${var.worker.page}/_headers"
 }
 
 resource "cloudflare_workers_kv_namespace" "footprint" {
@@ -37,31 +43,35 @@ resource "cloudflare_workers_script" "edge" {
   main_module         = basename(var.worker.script)
   content_file        = var.worker.script
   content_sha256      = filesha256(var.worker.script)
-  compatibility_date  = "2026-11-17"
+  compatibility_date  = local.compatibility_date
   compatibility_flags = ["nodejs_compat"]
 
-  assets = { directory = var.worker.page }
+  assets = {
+    directory = var.worker.page
+    config    = { headers = fileexists(local.headers) ? file(local.headers) : null }
+  }
 
   bindings = concat(
     [
       { type = "kv_namespace", name = "FOOTPRINT", namespace_id = cloudflare_workers_kv_namespace.footprint.id },
       { type = "kv_namespace", name = "TENANTS", namespace_id = cloudflare_workers_kv_namespace.tenants.id },
-      { type = "analytics_engine", name = "CALL_POINTS", dataset = "global_relay_calls" },
+      { type = "analytics_engine", name = "CALL_POINTS", dataset = local.dataset },
       { type = "version_metadata", name = "VERSION" },
     ],
     [for binding, class in local.durable_objects : {
       type = "durable_object_namespace", name = binding, class_name = class
     }],
-    [for limit in local.rate_limits : {
+    [for it in local.rate_limits : {
       type         = "ratelimit"
-      name         = "CALLS_${limit}"
-      namespace_id = tostring(limit)
-      simple       = { limit = limit, period = 60 }
+      name         = it.name
+      namespace_id = it.namespace_id
+      simple       = { limit = it.limit, period = it.period }
     }],
   )
   # Secrets are put with `wrangler secret put`: as bindings they would be read back into the state.
   keep_bindings = ["secret_text"]
 
+  # A class that comes after the first deployment needs a step with a tag of its own.
   migrations = {
     new_tag            = "v1"
     new_sqlite_classes = values(local.durable_objects)

@@ -87,7 +87,7 @@ resource "aws_autoscaling_group" "this" {
   default_instance_warmup   = var.warmup_seconds
   # Machines may drain for long, and a plan need not wait for the first ones.
   wait_for_capacity_timeout = "0"
-  enabled_metrics           = ["GroupInServiceInstances", "GroupMaxSize"]
+  enabled_metrics           = ["GroupInServiceInstances"]
   termination_policies      = ["OldestLaunchTemplate", "Default"]
 
   launch_template {
@@ -152,8 +152,10 @@ resource "aws_autoscaling_policy" "this" {
 }
 
 resource "aws_cloudwatch_metric_alarm" "full" {
-  region              = var.region
-  alarm_name          = "${var.name}-at-max"
+  region     = var.region
+  alarm_name = "${var.name}-at-max"
+  # A pool of a fixed size is always there.
+  actions_enabled     = var.size.min < var.size.max
   alarm_description   = "The pool cannot grow any more: raise max in regions/${var.region}.yaml."
   namespace           = "AWS/AutoScaling"
   metric_name         = "GroupInServiceInstances"

@@ -1,22 +1,22 @@
 /**
- * What the clouds do and the schemas do not say, as far as this project's resources need it. It comes
- * from the providers' documentation of the versions in ../schemas: what stands there as "Forces new
- * resource", and what their code computes.
+ * What the clouds do and the schemas do not say, as far as this project's resources need it. It is a
+ * list of this project's own after the providers' documentation ("Forces new resource"); only a plan
+ * by the real providers proves it.
  */
 import { asFields, UNKNOWN, type Fields } from './values.ts';
 
 /** Attributes of every resource of a provider that cannot change in place. */
 const ALWAYS_FIXED = new Set(['region', 'account_id', 'zone_id', 'availability_zone', 'vpc_id']);
 
-/** The same of single types, as paths of names. */
-const FIXED: Readonly<Record<string, readonly string[]>> = {
+/** The same of each type in use. */
+export const FIXED: Readonly<Record<string, readonly string[]>> = {
   aws_autoscaling_group: ['name', 'name_prefix'],
   aws_autoscaling_lifecycle_hook: ['name', 'autoscaling_group_name'],
   aws_autoscaling_policy: ['name', 'autoscaling_group_name'],
   aws_cloudwatch_log_group: ['name', 'name_prefix'],
   aws_cloudwatch_metric_alarm: ['alarm_name'],
-  aws_ec2_tag: ['resource_id', 'key'],
-  aws_elasticache_parameter_group: ['name', 'family'],
+  aws_default_security_group: [],
+  aws_ec2_managed_prefix_list: ['address_family'],
   aws_elasticache_replication_group: [
     'replication_group_id',
     'subnet_group_name',
@@ -25,9 +25,6 @@ const FIXED: Readonly<Record<string, readonly string[]>> = {
     'port',
   ],
   aws_elasticache_subnet_group: ['name'],
-  aws_elasticache_user: ['user_id', 'user_name', 'engine'],
-  aws_elasticache_user_group: ['user_group_id', 'engine'],
-  aws_eip: ['domain', 'public_ipv4_pool'],
   aws_flow_log: [
     'iam_role_arn',
     'log_destination',
@@ -36,14 +33,13 @@ const FIXED: Readonly<Record<string, readonly string[]>> = {
     'max_aggregation_interval',
     'traffic_type',
   ],
+  aws_globalaccelerator_accelerator: [],
   aws_globalaccelerator_endpoint_group: ['listener_arn', 'endpoint_group_region'],
   aws_globalaccelerator_listener: ['accelerator_arn'],
   aws_iam_instance_profile: ['name', 'name_prefix', 'path'],
-  aws_iam_policy: ['name', 'name_prefix', 'path', 'description'],
   aws_iam_role: ['name', 'name_prefix', 'path'],
   aws_iam_role_policy: ['name', 'name_prefix', 'role'],
-  aws_iam_role_policy_attachment: ['role', 'policy_arn'],
-  aws_kms_alias: ['name', 'name_prefix'],
+  aws_internet_gateway: [],
   aws_kms_key: ['customer_master_key_spec', 'key_usage', 'multi_region'],
   aws_launch_template: ['name', 'name_prefix'],
   aws_lb: ['name', 'name_prefix', 'internal', 'load_balancer_type'],
@@ -56,48 +52,29 @@ const FIXED: Readonly<Record<string, readonly string[]>> = {
     'target_type',
     'ip_address_type',
   ],
-  aws_lb_target_group_attachment: ['target_group_arn', 'target_id', 'port'],
-  aws_nat_gateway: ['subnet_id', 'allocation_id', 'connectivity_type'],
-  aws_network_interface: ['subnet_id'],
-  aws_placement_group: ['name', 'strategy'],
   aws_route: [
     'route_table_id',
     'destination_cidr_block',
     'destination_ipv6_cidr_block',
     'destination_prefix_list_id',
   ],
+  aws_route_table: [],
   aws_route_table_association: ['subnet_id', 'gateway_id'],
-  aws_s3_bucket: ['bucket', 'bucket_prefix', 'object_lock_enabled'],
-  aws_secretsmanager_secret: ['name', 'name_prefix'],
   aws_security_group: ['name', 'name_prefix', 'description'],
-  aws_service_discovery_private_dns_namespace: ['name', 'vpc'],
   aws_sns_topic: ['name', 'name_prefix', 'fifo_topic'],
-  aws_sns_topic_subscription: ['topic_arn', 'protocol', 'endpoint'],
   aws_ssm_parameter: ['name', 'data_type'],
   aws_subnet: ['cidr_block', 'ipv6_native', 'outpost_arn'],
   aws_vpc: ['cidr_block', 'instance_tenancy', 'ipv4_ipam_pool_id'],
   aws_vpc_endpoint: ['service_name', 'vpc_endpoint_type', 'service_region'],
   aws_vpc_peering_connection: ['peer_vpc_id', 'peer_owner_id', 'peer_region'],
   aws_vpc_peering_connection_accepter: ['vpc_peering_connection_id'],
-  aws_vpc_peering_connection_options: ['vpc_peering_connection_id'],
   aws_vpc_security_group_egress_rule: ['security_group_id'],
   aws_vpc_security_group_ingress_rule: ['security_group_id'],
   cloudflare_dns_record: ['type'],
-  cloudflare_worker_version: [
-    'worker_id',
-    'assets',
-    'bindings',
-    'compatibility_date',
-    'compatibility_flags',
-    'main_module',
-    'migrations',
-    'modules',
-    'placement',
-    'usage_model',
-  ],
+  cloudflare_ruleset: ['kind', 'phase'],
   cloudflare_workers_custom_domain: ['hostname'],
-  cloudflare_workers_deployment: ['script_name', 'strategy', 'versions', 'annotations'],
   cloudflare_workers_kv: ['namespace_id', 'key_name'],
+  cloudflare_workers_kv_namespace: [],
   cloudflare_workers_script: ['script_name'],
   cloudflare_zero_trust_tunnel_cloudflared: ['config_src', 'tunnel_secret'],
   cloudflare_zero_trust_tunnel_cloudflared_config: ['tunnel_id'],
