@@ -6,7 +6,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import type { Region } from '../../protocol/footprint-region.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type Footprint,
   type TrunkAddress,
 } from '../../protocol/footprint.ts';
+import { parseCommandLine, runProgram } from '../command-line.ts';
 import { readFootprint } from '../footprint-files.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,6 +23,14 @@ const BASE = fileURLToPath(new URL('base', import.meta.url));
 
 /** Where overlays go unless told otherwise; no part of the repository. */
 const DEFAULT_OUT = join(ROOT, 'dist/k8s');
+
+const HELP = `Writes an overlay of kustomize for each region, and prints the commands that apply them.
+
+  npm run k8s               write them all to dist/k8s
+  npm run k8s -- --help     print this
+
+  --regions DIR    take the region files of this folder
+  --out DIR        write to this folder`;
 
 const TRUNK_PORT = 3479;
 
@@ -105,26 +113,34 @@ function replacements(kind: string, name: string, values: Readonly<Record<string
   return { target: { kind, name }, patch: JSON.stringify(operations) };
 }
 
-async function writeOverlays(regions: string, out: string): Promise<void> {
-  const footprint = await readFootprint(regions);
-  const base = relative(join(resolve(out), 'region'), BASE);
-  for (const [name, text] of Object.entries(overlays(footprint, base))) {
-    const folder = join(out, name);
-    await mkdir(folder, { recursive: true });
-    await writeFile(join(folder, 'kustomization.yaml'), text);
-    console.log(`kubectl apply --kustomize ${relative(process.cwd(), folder)}`);
-  }
+interface OverlayOptions {
+  /** Folder of the region files. */
+  readonly regions: string;
+  readonly out: string;
 }
 
-if (import.meta.main) {
+function readOptions(args: readonly string[]): OverlayOptions | undefined {
+  const { help, ...options } = parseCommandLine({
+    args: [...args],
+    options: {
+      regions: { type: 'string', default: join(ROOT, 'regions') },
+      out: { type: 'string', default: DEFAULT_OUT },
+      help: { type: 'boolean', short: 'h' },
+    },
+  }).values;
+  return help ? undefined : options;
+}
+
+async function writeOverlays({ regions, out }: OverlayOptions): Promise<void> {
   try {
-    const { values } = parseArgs({
-      options: {
-        regions: { type: 'string', default: join(ROOT, 'regions') },
-        out: { type: 'string', default: DEFAULT_OUT },
-      },
-    });
-    await writeOverlays(values.regions, values.out);
+    const footprint = await readFootprint(regions);
+    const base = relative(join(resolve(out), 'region'), BASE);
+    for (const [name, text] of Object.entries(overlays(footprint, base))) {
+      const folder = join(out, name);
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'kustomization.yaml'), text);
+      console.log(`kubectl apply --kustomize ${relative(process.cwd(), folder)}`);
+    }
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     console.error(
@@ -133,3 +149,5 @@ if (import.meta.main) {
     process.exitCode = 1;
   }
 }
+
+if (import.meta.main) await runProgram(HELP, readOptions, writeOverlays);
