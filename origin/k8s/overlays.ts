@@ -46,10 +46,10 @@ export function trunkOf({ cidr }: Region): TrunkAddress {
 
 /**
  * @param base Path of the base from the folder that the overlay is in.
- * @returns The text of each region's kustomization.yaml, by name.
+ * @returns The text of each region's kustomization.yaml, by name; none of a planned one.
  */
 export function overlays(footprint: Footprint, base: string): Record<string, string> {
-  const regions = Object.entries(footprint);
+  const regions = Object.entries(footprint).filter(([, { state }]) => state !== 'planned');
   const trunks = regions.map(([name, region]) => [name, [trunkOf(region)]] as const);
   const routes = clusterRoutes(footprint, Object.fromEntries(trunks));
   const peers = regions.map(([, { cidr }]) => cidr).toSorted();
