@@ -95,7 +95,8 @@ resource "aws_autoscaling_group" "this" {
     version = aws_launch_template.this.latest_version
   }
 
-  # A new version comes up before an old machine begins to drain.
+  # A new version comes up before an old machine begins to drain; one that does not ends the refresh. No rollback: it
+  # would start the same version anew, and a machine_image by resolve:ssm: refuses it.
   instance_refresh {
     strategy = "Rolling"
 
@@ -103,7 +104,6 @@ resource "aws_autoscaling_group" "this" {
       min_healthy_percentage = 100
       max_healthy_percentage = 150
       instance_warmup        = tostring(var.warmup_seconds)
-      auto_rollback          = true
     }
   }
 
