@@ -8,6 +8,8 @@ const PROGRAMS: readonly (readonly [name: string, program: string, wrong: readon
   ['simulate', 'local/simulate/command.ts', ['--svg']],
   ['bench', 'bench/run.ts', ['relay', '--rounds', '0']],
   ['fuzz', 'origin/relay/testing/fuzz.ts', ['--datagrams', 'many']],
+  ['soak', 'bench/soak/command.ts', ['--rate', '0']],
+  ['k8s', 'origin/k8s/overlays.ts', ['--out']],
 ];
 
 interface Ended {

@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
 import { startStack } from '../local/stack.ts';
-import { DEMO_API_KEY } from '../local/tenants.ts';
+import { DEMO_ADMIN_KEY, DEMO_API_KEY } from '../local/tenants.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKeys } from '../protocol/signature.ts';
 import { hashApiKey, tenantOfKey } from '../workers/api-keys.ts';
@@ -56,6 +56,7 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
   'npm run simulate': proveSimulate,
+  'npm run cost': proveCost,
   // It takes minutes; test/soak.test.ts runs a slice of it.
   'npm run soak': async () => expectScript('soak'),
   'npm run region -- check': proveRegionCheck,
@@ -65,8 +66,13 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   'curl http://localhost:8787/v1/where': proveWhere,
   [`curl -X POST -H "Authorization: Bearer ${DEMO_API_KEY}" http://localhost:8787/v1/realtime/client_secrets`]:
     proveSecret,
+  [`curl -H "Authorization: Bearer ${DEMO_ADMIN_KEY}" http://localhost:8787/admin/clusters`]:
+    proveAdmin,
   'echo "A:$(openssl rand -base64 16)"': (command) => proveKey(command, parseRoutingKeys),
   'openssl rand -base64 32': (command) => proveKey(command, parseSigningKeys),
+  'openssl rand -hex 32': async (command) => {
+    expect(await shell(command)).toMatch(new RegExp(await redisTokenPattern()));
+  },
   'echo "B:$(openssl rand -base64 32)"': (command) => proveKey(command, parseClientSecretKeys),
   [`key="$(openssl rand -base64 32)"; ${PRINT_KEY}`]: async (command) => {
     expect((await hashed(command)).length).toBeGreaterThan(40);
@@ -76,7 +82,7 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   ) => {
     expect(tenantOfKey(await hashed(command))).toBe('acme');
   },
-  'npx wrangler deploy --dry-run --outdir dist/edge': proveBundle,
+  'npx wrangler deploy --dry-run --outdir dist/worker': proveBundle,
 };
 
 // Blocks in lists are indented.
@@ -129,18 +135,29 @@ async function proveSimulate(): Promise<void> {
   expect(lines).toEqual(starts.map((start) => expect.stringContaining(start)));
 }
 
+/** A month of each region, and each million minutes; that the figures are right is tested where they are. */
+async function proveCost(): Promise<void> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'cost'], { cwd: ROOT });
+  for (const region of ['us-east-1', 'eu-central-1', 'ap-northeast-1']) {
+    expect(stdout.match(new RegExp(`^${region} +[1-9]\\d* = `, 'gm'))).toHaveLength(2);
+  }
+}
+
+/** What terraform/ takes as the token of Redis. */
+async function redisTokenPattern(): Promise<string> {
+  const variables = await readFile(`${ROOT}terraform/variables.tf`, 'utf8');
+  return /regex\("([^"]+)", var\.secrets\.redis_auth\)/.exec(variables)![1]!;
+}
+
 /** Ready, serving the page, and after Ctrl-C all of it gone. */
 async function proveStart(): Promise<void> {
   const npm = npmStart([]);
-  await vi.waitFor(() => expect(npm.stdout()).toContain('Ctrl-C ends everything'), {
-    timeout: PATIENCE,
-  });
+  const url = await openedUrl(npm);
   const lines = npm.stdout().split('\n');
   expect(lines).toContain('Starting…');
   for (const service of ['edge', 'us-east-1', 'eu-central-1', 'ap-northeast-1']) {
     expect(lines.filter((line) => line.startsWith(`${service} `))).toHaveLength(1);
   }
-  const url = /Open (\S+) /.exec(npm.stdout())![1]!;
   const page = await fetch(url);
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toContain('text/html');
@@ -199,6 +216,16 @@ async function proveSecret(): Promise<void> {
   expect(unknown.status).toBe(401);
 }
 
+/** Asks a real run, which may be on another port. */
+async function proveAdmin(command: string): Promise<void> {
+  const npm = npmStart([]);
+  const url = await openedUrl(npm);
+  const { clusters } = JSON.parse(await shell(command.replace('http://localhost:8787', url)));
+  expect(clusters).toContainEqual(expect.objectContaining({ region: 'us-east-1' }));
+  process.kill(-npm.process.pid!, 'SIGINT');
+  expect(await npm.ended).toBe(0);
+}
+
 async function shell(command: string): Promise<string> {
   return (await promisify(execFile)('bash', ['-c', command], { cwd: ROOT })).stdout.trimEnd();
 }
@@ -233,6 +260,14 @@ function npmStart(args: readonly string[]) {
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
   const ended = once(child, 'exit').then(([code]) => code as unknown);
   return { process: child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Waits until it runs. */
+async function openedUrl(npm: ReturnType<typeof npmStart>): Promise<string> {
+  await vi.waitFor(() => expect(npm.stdout()).toContain('Ctrl-C ends everything'), {
+    timeout: PATIENCE,
+  });
+  return /Open (\S+) /.exec(npm.stdout())![1]!;
 }
 
 function kill(child: ChildProcess): void {

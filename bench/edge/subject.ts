@@ -1,24 +1,39 @@
 /** One Worker in a workerd of its own, and what its calls cost that process. */
-import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import { promisify } from 'node:util';
-import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 import { WebSocket } from 'ws';
 import { sign } from '../../protocol/signature.ts';
 import type { SteeringTable } from '../../protocol/footprint.ts';
 import { ROSTER_HEARTBEAT } from '../../protocol/roster.ts';
 import { cpuTime } from '../relay/process-facts.ts';
 import type { BundleModule } from './bundle.ts';
+import { startNamespace } from './origin.ts';
+import { CF_HEADER, startWorkerd, type Workerd } from './workerd.ts';
 
 /** Calls under way at once. */
 const CONCURRENCY = 8;
 
-/** More calls than a bench makes. */
-const NO_LIMIT = { namespace_id: 'bench', simple: { limit: 1e9, period: 60 as const } };
-
 const KEY = Buffer.alloc(32, 'bench');
 const OFFER = `v=0\r\n${'a=candidate:1 1 udp 2122260223 192.0.2.9 50000 typ host\r\n'.repeat(40)}`;
 const PLACE = { colo: 'FRA', latitude: '50.11', longitude: '8.68', country: 'DE', clientTcpRtt: 9 };
+
+/** As long as those that the edge sends to an origin. */
+const SENT_HEADERS = {
+  'content-type': 'application/sdp',
+  authorization: `Bearer ${'x'.repeat(800)}`,
+  'x-request-id': crypto.randomUUID(),
+};
+
+/** As long as those that the edge answers with. */
+const TOLD_HEADERS = {
+  'content-type': 'application/sdp',
+  location: `/v1/calls/${'x'.repeat(80)}`,
+  etag: '"1"',
+  'server-timing': 'steer;dur=0.0, roster;dur=0.0, mint;dur=0.0, forward;dur=1.0',
+  'relay-path': 'colo="FRA", cluster="eu-central-0", ingress="eu-central-0", transceiver=1',
+  'x-request-id': crypto.randomUUID(),
+  'access-control-expose-headers': 'x'.repeat(110),
+  'access-control-allow-origin': '*',
+};
 
 export interface Subject {
   /** Microseconds of processor time that one of so many calls cost. */
@@ -31,92 +46,75 @@ export async function startEdgeSubject(
   modules: readonly BundleModule[],
   table: SteeringTable,
 ): Promise<Subject> {
-  const miniflare = start(modules);
-  const url = await miniflare.ready;
-  const footprint = await miniflare.getKVNamespace('FOOTPRINT');
-  await footprint.put('steering', JSON.stringify(table));
-  const tenants = await miniflare.getKVNamespace('TENANTS');
-  await tenants.put('public', JSON.stringify({ keys: [], callsPerMinute: 6000 }));
+  const footprint = await startNamespace({ steering: JSON.stringify(table) });
+  const tenant = { keys: [], callsPerMinute: 6000 };
+  const tenants = await startNamespace({ public: JSON.stringify(tenant) });
+  const workerd = await startWorkerd({
+    modules,
+    texts: {
+      ROUTING_KEYS: `B:${Buffer.alloc(16, 'bench').toString('base64')}`,
+      SIGNING_KEY: KEY.toString('base64'),
+      CLIENT_SECRET_KEYS: `B:${KEY.toString('base64')}`,
+    },
+    jsons: { VERSION: { id: 'bench', tag: '', timestamp: '' } },
+    namespaces: { FOOTPRINT: footprint.host, TENANTS: tenants.host },
+    limits: ['CALLS_60', 'CALLS_600', 'CALLS_6000'],
+    dataSets: ['CALL_POINTS'],
+    objects: { ROSTER: 'Roster' },
+  });
   const joined = await Promise.all(
-    table.clusters.slice(0, 3).map(({ cluster }) => join(url, cluster)),
+    table.clusters.slice(0, 3).map(({ cluster }) => join(workerd.url, cluster)),
   );
-  return subject(miniflare, url, () => joined.forEach((leave) => leave()));
+  return subject(workerd, async () => {
+    joined.forEach((leave) => leave());
+    await Promise.all([footprint.close(), tenants.close()]);
+  });
 }
 
-/** A Worker that only counts each request against a limit and passes it on: what the platform takes for a call. */
-export async function startForwardSubject(origin: string): Promise<Subject> {
-  const contents = `export default { async fetch(request, env) {
-    await env.CALLS_6000.limit({ key: 'bench' });
+/** A Worker that reads, sends and answers as many bytes as the edge, and nothing else: what the platform takes. */
+export async function startForwardSubject(host: string): Promise<Subject> {
+  const contents = `const sent = ${JSON.stringify(SENT_HEADERS)};
+  const told = ${JSON.stringify(TOLD_HEADERS)};
+  export default { async fetch(request) {
     const body = await request.arrayBuffer();
-    const answer = await fetch('${origin}/v1/sessions', { method: 'POST', body });
-    return new Response(await answer.arrayBuffer(), { status: answer.status });
+    const answer = await fetch('http://${host}/v1/sessions', { method: 'POST', headers: sent, body });
+    return new Response(await answer.arrayBuffer(), { status: answer.status, headers: told });
   } }`;
-  const miniflare = start([{ type: 'ESModule', path: 'index.js', contents }]);
-  return subject(miniflare, await miniflare.ready, () => undefined);
+  const workerd = await startWorkerd({
+    modules: [{ type: 'ESModule', path: 'index.js', contents }],
+    texts: {},
+    jsons: {},
+    namespaces: {},
+    limits: [],
+    dataSets: [],
+    objects: {},
+  });
+  return subject(workerd, () => Promise.resolve());
 }
 
-function start(modules: readonly BundleModule[]): Miniflare {
-  return new Miniflare(
-    convertV4MiniflareOptions({
-      host: '127.0.0.1',
-      port: 0,
-      log: new Log(LogLevel.ERROR),
-      handleStructuredLogs: () => undefined,
-      telemetry: { enabled: false },
-      name: 'edge',
-      modules: [...modules],
-      compatibilityDate: '2026-11-17',
-      compatibilityFlags: ['nodejs_compat'],
-      bindings: {
-        ROUTING_KEYS: `B:${Buffer.alloc(16, 'bench').toString('base64')}`,
-        SIGNING_KEY: KEY.toString('base64'),
-        CLIENT_SECRET_KEYS: `B:${KEY.toString('base64')}`,
-        VERSION: { id: 'bench', tag: '', timestamp: '' },
-      },
-      kvNamespaces: ['FOOTPRINT', 'TENANTS'],
-      ratelimits: { CALLS_60: NO_LIMIT, CALLS_600: NO_LIMIT, CALLS_6000: NO_LIMIT },
-      ...(modules[0]!.contents.includes('Roster') && {
-        durableObjects: { ROSTER: { className: 'Roster', useSQLite: true } },
-      }),
-    }),
-  );
-}
-
-async function subject(miniflare: Miniflare, url: URL, leave: () => void): Promise<Subject> {
-  const workerd = await newestWorkerd();
+async function subject(workerd: Workerd, leave: () => Promise<void>): Promise<Subject> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   return {
     costOf: async (calls) => {
-      const before = await cpuTime(workerd);
+      const before = await cpuTime(workerd.pid);
       let left = calls;
       const caller = async () => {
-        while (left-- > 0) await call(url, agent);
+        while (left-- > 0) await call(workerd.url, agent);
       };
       await Promise.all(Array.from({ length: CONCURRENCY }, caller));
-      return ((await cpuTime(workerd)) - before) / calls;
+      return ((await cpuTime(workerd.pid)) - before) / calls;
     },
     close: async () => {
-      leave();
       agent.destroy();
-      await miniflare.dispose();
+      await leave();
+      await workerd.close();
     },
   };
 }
 
-/** The one that was started last; subjects are started one after the other. */
-async function newestWorkerd(): Promise<number> {
-  const { stdout } = await promisify(execFile)('pgrep', [
-    '-n',
-    '-P',
-    String(process.pid),
-    'workerd',
-  ]);
-  return Number(stdout);
-}
-
 function call(url: URL, agent: Agent): Promise<void> {
   return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/sdp', 'mf-cf-blob': JSON.stringify(PLACE) };
+    const headers = { 'content-type': 'application/sdp', [CF_HEADER]: JSON.stringify(PLACE) };
     const sent = request(
       new URL('/v1/calls', url),
       { method: 'POST', agent, headers },

@@ -2,25 +2,45 @@
  * `npm run soak -- --calls N --rate N`: makes that many calls, so many a second, through a whole local system. Keeps
  * what came of it under bench/results, and ends with 1 when anything was lost or left, or a limit did not hold.
  */
-import { parseArgs } from 'node:util';
+import {
+  OptionsError,
+  parseCommandLine,
+  runProgram,
+  wholeNumber,
+} from '../../origin/command-line.ts';
 import { keepResults } from '../results.ts';
 import { LEAST_CALLS } from './plan.ts';
 import { soak } from './soak.ts';
 
-const USAGE = `Usage: npm run soak -- [--calls N] [--rate N]\nAt least ${LEAST_CALLS} calls.`;
+const HELP = `Makes calls through a whole local system, and ends with 1 when one was lost or left, or a limit did not hold.
 
-const { values } = parseArgs({
-  options: {
-    calls: { type: 'string', default: '2000' },
-    rate: { type: 'string', default: '20' },
-  },
-});
-const [calls, rate] = [Number(values.calls), Number(values.rate)];
+  npm run soak                 make 2000 calls, 20 a second
+  npm run soak -- --calls N    make so many, ${LEAST_CALLS} at least
+  npm run soak -- --rate N     start so many a second
+  npm run soak -- --help       print this`;
 
-if (!Number.isInteger(calls) || calls < LEAST_CALLS || !(rate > 0)) {
-  console.error(USAGE);
-  process.exitCode = 2;
-} else {
+interface SoakCommand {
+  readonly calls: number;
+  readonly rate: number;
+}
+
+await runProgram(HELP, readOptions, run);
+
+function readOptions(args: readonly string[]): SoakCommand | undefined {
+  const { calls, rate, help } = parseCommandLine({
+    args: [...args],
+    options: {
+      calls: { type: 'string', default: '2000' },
+      rate: { type: 'string', default: '20' },
+      help: { type: 'boolean', short: 'h' },
+    },
+  }).values;
+  if (help) return undefined;
+  if (!(Number(rate) > 0)) throw new OptionsError(`--rate ${rate} is no number above 0.`);
+  return { calls: wholeNumber('calls', calls, LEAST_CALLS), rate: Number(rate) };
+}
+
+async function run({ calls, rate }: SoakCommand): Promise<void> {
   const result = await soak({ calls, rate, log: console.log });
   const { taken, refused, setup, seconds, settled, misses } = result;
   console.log(

@@ -1,12 +1,11 @@
 /**
- * `npm run k8s -- [--regions DIR] [--out DIR]`: writes an overlay of kustomize for each region, out of
+ * `npm run k8s`: writes an overlay of kustomize for each region, out of
  * nothing but the region files. Addresses follow from a region's network: its trunk is at .255.254.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { stringify } from 'yaml';
 import type { Region } from '../../protocol/footprint-region.ts';
 import {
@@ -16,6 +15,7 @@ import {
   type Footprint,
   type TrunkAddress,
 } from '../../protocol/footprint.ts';
+import { parseCommandLine, runProgram } from '../command-line.ts';
 import { readFootprint } from '../footprint-files.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -30,6 +30,13 @@ const TRUNK_PORT = 3479;
 const TRUNK_HOST = '255.254';
 
 const NAMESPACE = 'global-relay';
+
+const HELP = `Writes an overlay of kustomize for each region, and prints the command that applies it.
+
+  npm run k8s                     write them to dist/k8s
+  npm run k8s -- --out DIR        write them to this folder
+  npm run k8s -- --regions DIR    take these region files
+  npm run k8s -- --help           print this`;
 
 /** The address that a region's relays have in common for those of other regions. */
 export function trunkOf({ cidr }: Region): TrunkAddress {
@@ -117,19 +124,27 @@ async function writeOverlays(regions: string, out: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  try {
-    const { values } = parseArgs({
-      options: {
-        regions: { type: 'string', default: join(ROOT, 'regions') },
-        out: { type: 'string', default: DEFAULT_OUT },
-      },
-    });
-    await writeOverlays(values.regions, values.out);
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    console.error(
-      error instanceof FootprintError ? error.message : `No overlays: ${error.message}`,
-    );
-    process.exitCode = 1;
-  }
+  await runProgram(HELP, readOptions, async ({ regions, out }) => {
+    try {
+      await writeOverlays(regions, out);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      console.error(
+        error instanceof FootprintError ? error.message : `No overlays: ${error.message}`,
+      );
+      process.exitCode = 1;
+    }
+  });
+}
+
+function readOptions(args: readonly string[]): { regions: string; out: string } | undefined {
+  const { help, ...options } = parseCommandLine({
+    args: [...args],
+    options: {
+      regions: { type: 'string', default: join(ROOT, 'regions') },
+      out: { type: 'string', default: DEFAULT_OUT },
+      help: { type: 'boolean', short: 'h' },
+    },
+  }).values;
+  return help ? undefined : options;
 }

@@ -100,7 +100,8 @@ resource "aws_autoscaling_group" "this" {
     version = local.template.version
   }
 
-  # A new version comes up before an old machine begins to drain.
+  # A new version comes up before an old machine begins to drain; one that does not ends the refresh. No rollback: it
+  # would start the same version anew, and a machine_image by resolve:ssm: refuses it.
   instance_refresh {
     strategy = "Rolling"
 
@@ -108,7 +109,6 @@ resource "aws_autoscaling_group" "this" {
       min_healthy_percentage = 100
       max_healthy_percentage = 150
       instance_warmup        = tostring(var.warmup_seconds)
-      auto_rollback          = true
     }
   }
 
