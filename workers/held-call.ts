@@ -3,12 +3,11 @@ import type { CallRef } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { giveBackEnded } from './admission.ts';
-import { footprintFor, tenantOf, type EdgeContext } from './edge.ts';
+import { footprintFor, tenantOf, type EdgeContext, placeFor } from './edge.ts';
 import { endSession, originOf, patchSession, type PatchClaims } from './forward.ts';
 import { edgeKeys } from './keys.ts';
 import { failed, logFailure } from './origin-failure.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
-import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { steer } from './steering.ts';
 
@@ -67,7 +66,7 @@ export async function patchHeldCall(
   const common = { requestId: context.get('requestId'), transceiver, call, tenant };
   let claims: PatchClaims = { op: 'trickle', ...common };
   if (ifMatch.trim() === ANY_ICE) {
-    const { ingress } = steer(await footprintFor(context), placeOf(context.req.raw));
+    const { ingress } = steer(await footprintFor(context), placeFor(context));
     const expiresAt = Date.now() + SESSION_LIFETIME;
     const ufrag = keys.ufrags.seal({ cluster: ref.cluster, transceiver, expiresAt });
     claims = { op: 'restart', ...common, ufrag, relays: relaysFor(ingress ?? cluster, cluster) };
