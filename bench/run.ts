@@ -7,6 +7,7 @@ import { benchEdge } from './edge/bench.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
 import { keepResults } from './results.ts';
+import { benchTerraform } from './terraform/bench.ts';
 import { barLine, benchTransceiver } from './transceiver/bench.ts';
 import { benchLoss } from './transceiver/loss.ts';
 
@@ -19,6 +20,7 @@ bench/results, and ends with 1 when a bar is missed.
   npm run bench -- relay          the relay, beside others on this machine
   npm run bench -- transceiver    a transceiver, beside werift's own peer connection
   npm run bench -- edge           the edge Worker, beside one that only forwards
+  npm run bench -- terraform      a plan of thirty regions
   npm run bench -- --help         print this
 
   --rounds N     measure everything so often, 3 by default
@@ -26,8 +28,10 @@ bench/results, and ends with 1 when a bar is missed.
   --only TEXT    of the relay's scenarios, those with this in their names; keeps nothing
   --browsers     of the transceiver, calls of browsers over a lossy path instead`;
 
+const SUBJECTS = ['relay', 'transceiver', 'edge', 'terraform'] as const;
+
 interface BenchOptions {
-  readonly subject: 'relay' | 'transceiver' | 'edge';
+  readonly subject: (typeof SUBJECTS)[number];
   readonly rounds: number;
   readonly seconds: number;
   readonly only: string;
@@ -37,7 +41,12 @@ interface BenchOptions {
 await runProgram(HELP, readOptions, bench);
 
 async function bench(options: BenchOptions): Promise<void> {
-  const benches = { relay: runRelay, transceiver: runTransceiver, edge: runEdge };
+  const benches = {
+    relay: runRelay,
+    transceiver: runTransceiver,
+    edge: runEdge,
+    terraform: runTerraform,
+  };
   if (!(await benches[options.subject](options))) process.exitCode = 1;
 }
 
@@ -54,10 +63,9 @@ function readOptions(args: readonly string[]): BenchOptions | undefined {
     },
   });
   if (values.help) return undefined;
-  const subject = (['relay', 'transceiver', 'edge'] as const).find(
-    (name) => name === positionals.join(' '),
-  );
-  if (!subject) throw new OptionsError('Say what to measure: relay, transceiver or edge.');
+  const subject = SUBJECTS.find((name) => name === positionals.join(' '));
+  if (!subject)
+    throw new OptionsError('Say what to measure: relay, transceiver, edge or terraform.');
   const { only, browsers } = values;
   const [rounds, seconds] = [
     wholeNumber('rounds', values.rounds, 1),
@@ -100,6 +108,14 @@ async function runEdge(options: BenchOptions): Promise<boolean> {
   for (const bar of bars) console.log(barLine(bar));
   await keep('edge', options, { figures, bars });
   return bars.every(({ met }) => met);
+}
+
+async function runTerraform(): Promise<boolean> {
+  const figures = await benchTerraform();
+  const { regions, resources, seconds, bar } = figures;
+  console.log(`${regions} regions, ${resources} resources: ${seconds.toFixed(1)} s, bar ${bar} s`);
+  await keepResults('terraform', figures);
+  return seconds <= bar;
 }
 
 function keep(name: string, { rounds, seconds }: BenchOptions, measured: object): Promise<void> {

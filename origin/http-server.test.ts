@@ -38,3 +38,10 @@ test('a request that never ends does not keep the server', async () => {
   await server.close();
   expect(await failed).toMatchObject({ message: 'fetch failed' });
 });
+
+test('an address that the machine does not have is named, and what to do', async () => {
+  const foreign = { address: '192.0.2.1', port: 0 };
+  await expect(serveHttp(new Hono().fetch, foreign, 'test')).rejects.toThrow(
+    'Cannot bind TCP 192.0.2.1 port 0: this machine does not have the address',
+  );
+});

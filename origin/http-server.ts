@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { TrunkAddress } from '../protocol/footprint.ts';
+import { bindError, codeOf } from './bind-error.ts';
 
 /** Milliseconds that requests under way may take once the server is to close. */
 const CLOSE_PATIENCE = 1_000;
@@ -19,7 +20,7 @@ export interface HttpServer {
 
 /**
  * @param what For messages, as "signaling".
- * @throws Error that says what to do when the port is taken.
+ * @throws Error that says what to do when the port cannot be had.
  */
 export async function serveHttp(
   fetch: Hono['fetch'],
@@ -31,7 +32,11 @@ export async function serveHttp(
   server.once('error', (error: NodeJS.ErrnoException) => {
     const taken = error.code === 'EADDRINUSE';
     const advice = `give another ${what} port, or end the process that holds this one`;
-    reject(taken ? new Error(`TCP ${address}:${port} is taken; ${advice}.`) : error);
+    reject(
+      taken
+        ? new Error(`TCP ${address}:${port} is taken; ${advice}.`)
+        : bindError(codeOf(error), address, port, error, 'TCP'),
+    );
   });
   server.listen(port, address, resolve);
   await promise;

@@ -46,7 +46,9 @@ export const RegionSchema = v.strictObject({
   ),
   state: v.pipe(
     v.picklist(['planned', 'active', 'draining']),
-    v.description('planned: built but sent nothing; active; draining: takes no new sessions.'),
+    v.description(
+      'planned: only listed, nothing is built; active; draining: takes no new sessions.',
+    ),
   ),
   cidr: v.pipe(
     v.string(),

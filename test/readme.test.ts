@@ -10,7 +10,7 @@ import * as v from 'valibot';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts } from '../local/ports.ts';
 import { startStack } from '../local/stack.ts';
-import { DEMO_API_KEY } from '../local/tenants.ts';
+import { DEMO_ADMIN_KEY, DEMO_API_KEY } from '../local/tenants.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKeys } from '../protocol/signature.ts';
 import { hashApiKey, tenantOfKey } from '../workers/api-keys.ts';
@@ -65,6 +65,8 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   'curl http://localhost:8787/v1/where': proveWhere,
   [`curl -X POST -H "Authorization: Bearer ${DEMO_API_KEY}" http://localhost:8787/v1/realtime/client_secrets`]:
     proveSecret,
+  [`curl -H "Authorization: Bearer ${DEMO_ADMIN_KEY}" http://localhost:8787/admin/clusters`]:
+    proveAdmin,
   'echo "A:$(openssl rand -base64 16)"': (command) => proveKey(command, parseRoutingKeys),
   'openssl rand -base64 32': (command) => proveKey(command, parseSigningKeys),
   'echo "B:$(openssl rand -base64 32)"': (command) => proveKey(command, parseClientSecretKeys),
@@ -132,15 +134,12 @@ async function proveSimulate(): Promise<void> {
 /** Ready, serving the page, and after Ctrl-C all of it gone. */
 async function proveStart(): Promise<void> {
   const npm = npmStart([]);
-  await vi.waitFor(() => expect(npm.stdout()).toContain('Ctrl-C ends everything'), {
-    timeout: PATIENCE,
-  });
+  const url = await openedUrl(npm);
   const lines = npm.stdout().split('\n');
   expect(lines).toContain('Starting…');
   for (const service of ['edge', 'us-east-1', 'eu-central-1', 'ap-northeast-1']) {
     expect(lines.filter((line) => line.startsWith(`${service} `))).toHaveLength(1);
   }
-  const url = /Open (\S+) /.exec(npm.stdout())![1]!;
   const page = await fetch(url);
   expect(page.status).toBe(200);
   expect(page.headers.get('content-type')).toContain('text/html');
@@ -199,6 +198,16 @@ async function proveSecret(): Promise<void> {
   expect(unknown.status).toBe(401);
 }
 
+/** Asks a real run, which may be on another port. */
+async function proveAdmin(command: string): Promise<void> {
+  const npm = npmStart([]);
+  const url = await openedUrl(npm);
+  const { clusters } = JSON.parse(await shell(command.replace('http://localhost:8787', url)));
+  expect(clusters).toContainEqual(expect.objectContaining({ region: 'us-east-1' }));
+  process.kill(-npm.process.pid!, 'SIGINT');
+  expect(await npm.ended).toBe(0);
+}
+
 async function shell(command: string): Promise<string> {
   return (await promisify(execFile)('bash', ['-c', command], { cwd: ROOT })).stdout.trimEnd();
 }
@@ -233,6 +242,14 @@ function npmStart(args: readonly string[]) {
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
   const ended = once(child, 'exit').then(([code]) => code as unknown);
   return { process: child, ended, stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Waits until it runs. */
+async function openedUrl(npm: ReturnType<typeof npmStart>): Promise<string> {
+  await vi.waitFor(() => expect(npm.stdout()).toContain('Ctrl-C ends everything'), {
+    timeout: PATIENCE,
+  });
+  return /Open (\S+) /.exec(npm.stdout())![1]!;
 }
 
 function kill(child: ChildProcess): void {

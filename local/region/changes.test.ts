@@ -55,6 +55,17 @@ test('an active region must be drained before it goes', () => {
   expect(changesOf(drained, rest).refusals).toEqual([]);
 });
 
+test('a planned region is listed alone, and an active one must not become that', () => {
+  const planned = { ...before, [NAME]: { ...region, state: 'planned' as const } };
+  expect(changesOf(planned, before).lines[0]).toMatch(/^us-east-1 is new, as cluster 1, active\./);
+  const { lines, refusals } = changesOf(before, planned);
+  expect(lines[0]).toBe('us-east-1 goes, which was active. Destroyed:');
+  expect(refusals).toEqual([expect.stringContaining('an active region must not go')]);
+  const { [NAME]: _, ...rest } = planned;
+  expect(changesOf(planned, rest).lines[0]).toContain('nothing was built');
+  expect(changesOf(planned, rest).lines.join()).not.toContain('routes, peers');
+});
+
 test('what never changes is refused, with its file and field', () => {
   const { refusals } = changesOf(before, {
     ...before,

@@ -14,27 +14,41 @@ export interface Changes {
 
 export function changesOf(before: Footprint, after: Footprint): Changes {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
-  const lines: string[] = [];
-  const refusals: string[] = [];
-  for (const name of names) {
-    const [old, now] = [before[name], after[name]];
-    if (old === undefined && now !== undefined) lines.push(...added(name, now, after));
-    else if (old !== undefined && now === undefined) {
-      lines.push(...removed(name, old, after));
-      refusals.push(...removalRefusals(name, old));
-    } else if (old !== undefined && now !== undefined) {
-      const changed = fieldChanges(old, now);
-      if (changed.length > 0) lines.push(`${name} changes:`, ...changed.map(indent));
-      refusals.push(...fixedRefusals(name, old, now));
-    }
-  }
+  const lines = names.flatMap((name) => regionLines(name, before[name], after));
+  const refusals = names.flatMap((name) =>
+    removalRefusals(name, before[name], after[name]).concat(
+      fixedRefusals(name, before[name], after[name]),
+    ),
+  );
   if (lines.length === 0) return { lines: ['Nothing changes.'], refusals };
   return { lines: [...lines, ...shared(before, after)], refusals };
 }
 
+function regionLines(name: string, old: Region | undefined, after: Footprint): string[] {
+  const now = after[name];
+  if (isBuilt(now) && !isBuilt(old)) return added(name, now, after);
+  if (isBuilt(old) && !isBuilt(now)) return removed(name, old, after);
+  if (old === undefined && now !== undefined) {
+    return [`${name} is listed as cluster ${now.id}, planned: nothing is built.`];
+  }
+  if (old === undefined) return [];
+  if (now === undefined) return [`${name} goes, which was planned: nothing was built.`];
+  const changed = fieldChanges(old, now);
+  const what = isBuilt(now) ? 'changes' : 'changes, and nothing of it is built';
+  return changed.length > 0 ? [`${name} ${what}:`, ...changed.map(indent)] : [];
+}
+
+function isBuilt(region: Region | undefined): region is Region {
+  return region !== undefined && region.state !== 'planned';
+}
+
+function builtOf(footprint: Footprint): string[] {
+  return Object.keys(footprint).filter((name) => isBuilt(footprint[name]));
+}
+
 function added(name: string, region: Region, after: Footprint): string[] {
   const { id, cidr, azs, relay, transceiver, redis, state } = region;
-  const others = Object.keys(after).filter((other) => other !== name);
+  const others = builtOf(after).filter((other) => other !== name);
   return [
     `${name} is new, as cluster ${id}, ${state}. Created there, and nothing destroyed:`,
     ...[
@@ -52,7 +66,7 @@ function added(name: string, region: Region, after: Footprint): string[] {
 }
 
 function removed(name: string, region: Region, after: Footprint): string[] {
-  const others = Object.keys(after);
+  const others = builtOf(after);
   return [
     `${name} goes, which was ${region.state}. Destroyed:`,
     ...[
@@ -64,14 +78,15 @@ function removed(name: string, region: Region, after: Footprint): string[] {
   ];
 }
 
-function removalRefusals(name: string, { state }: Region): string[] {
-  if (state !== 'active') return [];
+function removalRefusals(name: string, old: Region | undefined, now: Region | undefined): string[] {
+  if (old?.state !== 'active' || isBuilt(now)) return [];
   return [
-    `regions/${name}.yaml: an active region must not go. Put its file back with state: draining, apply, wait until its last call has ended, and then remove it.`,
+    `regions/${name}.yaml: an active region must not go. Give it state: draining, apply, wait until its last call has ended, and then remove the file.`,
   ];
 }
 
-function fixedRefusals(name: string, old: Region, now: Region): string[] {
+function fixedRefusals(name: string, old: Region | undefined, now: Region | undefined): string[] {
+  if (old === undefined || now === undefined) return [];
   return (['id', 'cidr'] as const)
     .filter((field) => old[field] !== now[field])
     .map(
@@ -81,7 +96,7 @@ function fixedRefusals(name: string, old: Region, now: Region): string[] {
 }
 
 const STATE_CHANGES: Readonly<Record<Region['state'], string>> = {
-  planned: 'it gets no new calls, and the accelerator sends it no clients',
+  planned: 'nothing of it is built',
   active: 'it gets new calls, and the accelerator sends it the clients near by',
   draining:
     'it gets no new calls and the accelerator sends it no new clients; calls that are there go on',
@@ -141,13 +156,13 @@ function zoneText(old: Region, now: Region): string {
 /** What regions that stay as they are see of it. */
 function shared(before: Footprint, after: Footprint): string[] {
   const lines = ['the steering table of the edge (KV); the Worker is not deployed anew'];
-  const grows = Object.keys(after).length !== Object.keys(before).length;
-  if (grows) {
+  const built = builtOf(after);
+  if (!same(built.toSorted(), builtOf(before).toSorted())) {
     lines.push(
       'routes, peers and security groups of every other region; relays take them up in a minute',
     );
   }
-  const regions = Object.keys(after).length;
+  const regions = built.length;
   const notes =
     regions > MESH_REGIONS
       ? [

@@ -144,9 +144,13 @@ describe('region plan', () => {
     await git('commit', '-qm', 'Two regions');
     expect(await region('plan')).toMatchObject({ code: 0, stdout: 'Nothing changes.\n' });
     await region('add', 'sa-east-1');
+    expect((await region('plan')).stdout).toMatch(
+      /^sa-east-1 is listed as cluster 4, planned: nothing is built\.\nUpdated in place/,
+    );
+    await edit('sa-east-1.yaml', 'planned', 'active');
     const { code, stdout } = await region('plan');
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^sa-east-1 is new, as cluster 4, planned\. Created there/);
+    expect(stdout).toMatch(/^sa-east-1 is new, as cluster 4, active\. Created there/);
     expect(stdout).toContain('2 peerings: with eu-central-1, us-east-1');
     await git('add', '.');
     await git('commit', '-qm', 'Three regions');

@@ -1,5 +1,5 @@
 /**
- * `npm run k8s -- [--regions DIR] [--out DIR]`: writes an overlay of kustomize for each region, out of
+ * `npm run k8s`: writes an overlay of kustomize for each region, out of
  * nothing but the region files. Addresses follow from a region's network: its trunk is at .255.254.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
@@ -24,20 +24,19 @@ const BASE = fileURLToPath(new URL('base', import.meta.url));
 /** Where overlays go unless told otherwise; no part of the repository. */
 const DEFAULT_OUT = join(ROOT, 'dist/k8s');
 
-const HELP = `Writes an overlay of kustomize for each region, and prints the commands that apply them.
-
-  npm run k8s               write them all to dist/k8s
-  npm run k8s -- --help     print this
-
-  --regions DIR    take the region files of this folder
-  --out DIR        write to this folder`;
-
 const TRUNK_PORT = 3479;
 
 /** Host part of the address of a region's trunk; the last of its network. */
 const TRUNK_HOST = '255.254';
 
 const NAMESPACE = 'global-relay';
+
+const HELP = `Writes an overlay of kustomize for each region, and prints the command that applies it.
+
+  npm run k8s                     write them to dist/k8s
+  npm run k8s -- --out DIR        write them to this folder
+  npm run k8s -- --regions DIR    take these region files
+  npm run k8s -- --help           print this`;
 
 /** The address that a region's relays have in common for those of other regions. */
 export function trunkOf({ cidr }: Region): TrunkAddress {
@@ -46,10 +45,10 @@ export function trunkOf({ cidr }: Region): TrunkAddress {
 
 /**
  * @param base Path of the base from the folder that the overlay is in.
- * @returns The text of each region's kustomization.yaml, by name.
+ * @returns The text of each region's kustomization.yaml, by name; none of a planned one.
  */
 export function overlays(footprint: Footprint, base: string): Record<string, string> {
-  const regions = Object.entries(footprint);
+  const regions = Object.entries(footprint).filter(([, { state }]) => state !== 'planned');
   const trunks = regions.map(([name, region]) => [name, [trunkOf(region)]] as const);
   const routes = clusterRoutes(footprint, Object.fromEntries(trunks));
   const peers = regions.map(([, { cidr }]) => cidr).toSorted();
@@ -113,13 +112,32 @@ function replacements(kind: string, name: string, values: Readonly<Record<string
   return { target: { kind, name }, patch: JSON.stringify(operations) };
 }
 
-interface OverlayOptions {
-  /** Folder of the region files. */
-  readonly regions: string;
-  readonly out: string;
+async function writeOverlays(regions: string, out: string): Promise<void> {
+  const footprint = await readFootprint(regions);
+  const base = relative(join(resolve(out), 'region'), BASE);
+  for (const [name, text] of Object.entries(overlays(footprint, base))) {
+    const folder = join(out, name);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, 'kustomization.yaml'), text);
+    console.log(`kubectl apply --kustomize ${relative(process.cwd(), folder)}`);
+  }
 }
 
-function readOptions(args: readonly string[]): OverlayOptions | undefined {
+if (import.meta.main) {
+  await runProgram(HELP, readOptions, async ({ regions, out }) => {
+    try {
+      await writeOverlays(regions, out);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      console.error(
+        error instanceof FootprintError ? error.message : `No overlays: ${error.message}`,
+      );
+      process.exitCode = 1;
+    }
+  });
+}
+
+function readOptions(args: readonly string[]): { regions: string; out: string } | undefined {
   const { help, ...options } = parseCommandLine({
     args: [...args],
     options: {
@@ -130,24 +148,3 @@ function readOptions(args: readonly string[]): OverlayOptions | undefined {
   }).values;
   return help ? undefined : options;
 }
-
-async function writeOverlays({ regions, out }: OverlayOptions): Promise<void> {
-  try {
-    const footprint = await readFootprint(regions);
-    const base = relative(join(resolve(out), 'region'), BASE);
-    for (const [name, text] of Object.entries(overlays(footprint, base))) {
-      const folder = join(out, name);
-      await mkdir(folder, { recursive: true });
-      await writeFile(join(folder, 'kustomization.yaml'), text);
-      console.log(`kubectl apply --kustomize ${relative(process.cwd(), folder)}`);
-    }
-  } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    console.error(
-      error instanceof FootprintError ? error.message : `No overlays: ${error.message}`,
-    );
-    process.exitCode = 1;
-  }
-}
-
-if (import.meta.main) await runProgram(HELP, readOptions, writeOverlays);

@@ -5,7 +5,7 @@ import { isIP } from 'node:net';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { TRUNK_MTU } from '../../protocol/trunk.ts';
 import { AddressCache } from './address-cache.ts';
-import { bindError } from './bind-error.ts';
+import { bindError, codeOf } from '../bind-error.ts';
 import { copyBytes } from './bytes.ts';
 import type { Counters } from './counters.ts';
 import { requireListeners, type IoOptions, type RelayIo } from './io.ts';
@@ -152,8 +152,7 @@ async function openSocket({ address, port }: TrunkAddress): Promise<Socket> {
     await listening;
   } catch (error) {
     await closeSocket(socket);
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw bindError(code, address, port, error);
+    throw bindError(codeOf(error), address, port, error);
   }
   growBuffer((size) => socket.setRecvBufferSize(size));
   growBuffer((size) => socket.setSendBufferSize(size));

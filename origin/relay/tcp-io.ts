@@ -7,7 +7,7 @@ import { createServer, isIP, type Server, type Socket } from 'node:net';
 import { parseAddress } from '../../protocol/address.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { TRUNK_HEADER_LENGTH } from '../../protocol/trunk.ts';
-import { bindError } from './bind-error.ts';
+import { bindError } from '../bind-error.ts';
 import type { Counters } from './counters.ts';
 import { openDgramIo } from './dgram-io.ts';
 import { hasBatchedCalls } from './libc.ts';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { formatAddress } from '../../protocol/address.ts';
 import { parseAddress } from '../../protocol/address.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-import { bindError } from './bind-error.ts';
+import { bindError } from '../bind-error.ts';
 import { requireListeners, type IoOptions } from './io.ts';
 import {
   AF_INET,

@@ -31,6 +31,7 @@ test('credentials may stand in an m-line, and lines end as they like', () => {
 
 test.each([
   ['nothing', '', 'a=ice-ufrag is missing'],
+  ['what is no SDP', 'a=mid:0\r\nzzz\r\n', 'line 2 is not'],
   ['no password', 'a=ice-ufrag:abcd\r\n', 'a=ice-pwd is missing'],
   ['a short ufrag', `a=ice-ufrag:abc\r\na=ice-pwd:${OWN.password}\r\n`, '4 to 256 characters'],
 ])('%s is an error that says so', (_, fragment, message) => {

@@ -16,7 +16,7 @@ export const MAX_FRAGMENT_BYTES = 16 * 1024;
  * @throws SdpError
  */
 export function parseFragment(text: string): IceCredentials {
-  const { attributes, media } = parseSdp(`v=0\r\n${text}`);
+  const { attributes, media } = parseSdp(text, { isFragment: true });
   return credentialsOf({ attributes }, ...media);
 }
 

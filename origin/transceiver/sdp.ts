@@ -31,11 +31,11 @@ export class SdpError extends Error {
   override readonly name = 'SdpError';
 }
 
-/** @throws SdpError */
-export function parseSdp(text: string): Sdp {
+/** @param options `isFragment` for text that begins without the line v=0 (RFC 8840 §9). @throws SdpError */
+export function parseSdp(text: string, { isFragment = false } = {}): Sdp {
   const lines = text.split(/\r\n|\n|\r/, MAX_LINES + 1);
   if (lines.length > MAX_LINES) throw new SdpError(`more than ${MAX_LINES} lines`);
-  if (lines[0] !== 'v=0') throw new SdpError('the first line is not v=0');
+  if (!isFragment && lines[0] !== 'v=0') throw new SdpError('the first line is not v=0');
   const ofSession: SdpAttribute[] = [];
   const media: (SdpMedia & { attributes: SdpAttribute[] })[] = [];
   for (const [index, line] of lines.entries()) {

@@ -20,6 +20,7 @@ import {
   hasTrunkFrame,
   trunkFrameEnd,
 } from '../../protocol/trunk.ts';
+import { bindError, codeOf } from '../bind-error.ts';
 import { peerFilter } from './peers.ts';
 import { TrunkSender } from './trunk-sender.ts';
 
@@ -119,10 +120,7 @@ export class TrunkSocket {
       });
     } catch (error) {
       socket.close();
-      throw new Error(
-        `The trunk cannot listen on ${trunk.address} port ${trunk.port}; free it or give another.`,
-        { cause: error },
-      );
+      throw bindError(codeOf(error), trunk.address, trunk.port, error);
     }
     return new TrunkSocket(socket, peers, log);
   }

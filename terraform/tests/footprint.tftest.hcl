@@ -55,17 +55,17 @@ run "tables" {
   }
   assert {
     condition = output.subnets["us-east-1"]["us-east-1d"] == {
-      relay         = "10.1.6.0/23"
+      relay         = "10.1.3.0/24"
       transceiver   = "10.1.22.0/23"
-      load_balancer = "10.1.35.0/24"
-      redis         = "10.1.51.0/24"
+      load_balancer = "10.1.11.0/24"
+      redis         = "10.1.35.0/24"
     }
     error_message = "A zone's subnets follow from its letter."
   }
   assert {
     condition = output.routing == [
-      { cluster = 1, region = "us-east-1", relays = [{ address = "10.1.32.4", port = 3479 }, { address = "10.1.35.4", port = 3479 }] },
-      { cluster = 2, region = "eu-central-1", relays = [{ address = "10.2.32.4", port = 3479 }, { address = "10.2.33.4", port = 3479 }] },
+      { cluster = 1, region = "us-east-1", relays = [{ address = "10.1.8.4", port = 3479 }, { address = "10.1.11.4", port = 3479 }] },
+      { cluster = 2, region = "eu-central-1", relays = [{ address = "10.2.8.4", port = 3479 }, { address = "10.2.9.4", port = 3479 }] },
     ]
     error_message = "Routes lead to the load balancers of built regions, in the order of ids."
   }

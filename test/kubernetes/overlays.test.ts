@@ -1,7 +1,7 @@
 /** The overlays of all regions are what Kubernetes and the processes in them take. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -192,7 +192,11 @@ describeWith(KUBECTL, 'the overlay of', () => {
     });
     afterAll(() => rm(directory, { recursive: true }));
 
-    test('gets an overlay, and others change in their routes alone', async () => {
+    test('gets an overlay once it is active, and others change in their routes alone', async () => {
+      expect(await build(directory)).toEqual(overlays);
+      const file = join(directory, `${ADDED}.yaml`);
+      const text = await readFile(file, 'utf8');
+      await writeFile(file, text.replace('state: planned', 'state: active'));
       const grown = await build(directory);
       expect([...grown.keys()].toSorted()).toEqual([...names, ADDED].toSorted());
       for (const name of names) {

@@ -19,12 +19,12 @@ output "peerings" {
 }
 
 output "relay_networks" {
-  description = "The network of all relays of each built region."
+  description = "The network of all relays of each built region, and of their load balancer."
   value       = local.relay_networks
 }
 
 output "peer_relays" {
-  description = "Networks of the other built regions' relays, by region."
+  description = "Networks of the other built regions' relays and load balancers, by region."
   value       = local.peer_relays
 }
 

@@ -11,8 +11,9 @@ locals {
   peerings = merge([for at, a in local.names : {
     for b in slice(local.names, at + 1, length(local.names)) : "${a}--${b}" => { requester = a, accepter = b }
   }]...)
-  # Relays are the lower /20 of a region's network and transceivers the next one, whole, for their ids follow from
-  # their place in it.
+  # The lower /20 of a region's network is the relays' and their load balancer's, so that one network stands for all
+  # that sends or takes the trunk's frames. The next is the transceivers', whole, for their ids follow from their place
+  # in it.
   relay_networks       = { for name, it in local.built : name => cidrsubnet(it.cidr, 4, 0) }
   transceiver_networks = { for name, it in local.built : name => cidrsubnet(it.cidr, 4, 1) }
   peer_relays = { for name in local.names : name => [
@@ -21,10 +22,10 @@ locals {
 
   # By the letter of a zone, so that a zone which comes or goes moves no other.
   subnets = { for name, it in local.built : name => { for zone in it.azs : zone => {
-    relay         = cidrsubnet(local.relay_networks[name], 3, index(local.zone_letters, substr(zone, -1, 1)))
+    relay         = cidrsubnet(local.relay_networks[name], 4, index(local.zone_letters, substr(zone, -1, 1)))
     transceiver   = cidrsubnet(local.transceiver_networks[name], 3, index(local.zone_letters, substr(zone, -1, 1)))
-    load_balancer = cidrsubnet(it.cidr, 8, 32 + index(local.zone_letters, substr(zone, -1, 1)))
-    redis         = cidrsubnet(it.cidr, 8, 48 + index(local.zone_letters, substr(zone, -1, 1)))
+    load_balancer = cidrsubnet(local.relay_networks[name], 4, 8 + index(local.zone_letters, substr(zone, -1, 1)))
+    redis         = cidrsubnet(it.cidr, 8, 32 + index(local.zone_letters, substr(zone, -1, 1)))
   } } }
   # The first address of a subnet that AWS leaves free is the fourth.
   load_balancer_addresses = { for name, zones in local.subnets : name => {

@@ -64,7 +64,7 @@ resource "aws_security_group" "this" {
   tags        = merge(local.tags, { Name = "${var.deployment}-${each.key}" })
 }
 
-# Relays of the other regions, in one list, so that a new region changes no rule.
+# Relays and load balancers of the other regions, in one list, so that a new region changes no rule.
 resource "aws_ec2_managed_prefix_list" "peers" {
   region         = var.name
   name           = "${var.deployment}-peers"
@@ -78,7 +78,7 @@ resource "aws_ec2_managed_prefix_list" "peers" {
 
     content {
       cidr        = entry.value
-      description = "Relays of another region"
+      description = "Relays and load balancer of another region"
     }
   }
 }

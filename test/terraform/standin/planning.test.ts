@@ -55,23 +55,21 @@ describe('a resource', () => {
 
 describe('values', () => {
   test('are the same after they were sent', () => {
+    // The decoder refuses that one key, and zero has no sign on the wire.
+    const key = fc.string().filter((name) => name !== '__proto__');
+    const number = fc.double({ noNaN: true }).map((value) => value + 0);
     const leaf = fc.oneof(
       fc.string(),
-      fc.double({ noNaN: true }),
+      number,
       fc.boolean(),
       fc.constant(null),
       fc.constant(UNKNOWN),
     );
     const { tree } = fc.letrec((tie) => ({
-      tree: fc.oneof(
-        { maxDepth: 4 },
-        leaf,
-        fc.array(tie('tree')),
-        fc.dictionary(fc.string(), tie('tree')),
-      ),
+      tree: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie('tree')), fc.dictionary(key, tie('tree'))),
     }));
     fc.assert(
-      fc.property(fc.dictionary(fc.string(), tree), (value) => {
+      fc.property(fc.dictionary(key, tree), (value) => {
         const fields = decode(encode(value));
         expect(fields).toEqual(value);
         expect(hasUnknown(fields)).toBe(hasUnknown(value));

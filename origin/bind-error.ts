@@ -1,4 +1,11 @@
 /** What to say when a socket cannot be bound. */
+
+/** The system's code of an error, as EADDRINUSE; the error as text when it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** @param code As {@link codeOf} has it. */
 export function bindError(
   code: string,
   address: string,
