@@ -64,7 +64,7 @@ export class CallIdCodec {
     const sealed = Buffer.alloc(IV_LENGTH + plain.length + TAG_LENGTH);
     if (iv) sealed.set(iv);
     else crypto.getRandomValues(sealed.subarray(0, IV_LENGTH));
-    // WebCrypto, for in workerd the cipher of node:crypto is a stream, which costs as much as ten seals.
+    // WebCrypto, for in workerd the cipher of node:crypto makes a whole stream for each seal.
     const algorithm = { name: 'AES-GCM', iv: sealed.subarray(0, IV_LENGTH) };
     const key = await this.#keyToSeal();
     sealed.set(new Uint8Array(await crypto.subtle.encrypt(algorithm, key, plain)), IV_LENGTH);

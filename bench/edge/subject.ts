@@ -35,6 +35,23 @@ const TOLD_HEADERS = {
   'access-control-allow-origin': '*',
 };
 
+/** As long as what the edge logs of a call. */
+const LINE = {
+  message: 'request',
+  requestId: crypto.randomUUID(),
+  method: 'POST',
+  route: '/v1/calls',
+  status: 201,
+  duration: 1,
+  tenant: 'public',
+  by: 'nothing',
+  colo: 'FRA',
+  country: 'DE',
+  path: TOLD_HEADERS['relay-path'],
+  stages: { steer: 0, roster: 0, mint: 0, forward: 1 },
+  version: 'bench',
+};
+
 export interface Subject {
   /** Microseconds of processor time that one of so many calls cost. */
   costOf(calls: number): Promise<number>;
@@ -71,13 +88,18 @@ export async function startEdgeSubject(
   });
 }
 
-/** A Worker that reads, sends and answers as many bytes as the edge, and nothing else: what the platform takes. */
+/**
+ * A Worker that reads, sends and answers as many bytes as the edge and logs a line, and nothing else: what the
+ * platform takes. The line is in it, since workerd alone formats it for a terminal, which Cloudflare does not.
+ */
 export async function startForwardSubject(host: string): Promise<Subject> {
   const contents = `const sent = ${JSON.stringify(SENT_HEADERS)};
   const told = ${JSON.stringify(TOLD_HEADERS)};
+  const line = ${JSON.stringify(LINE)};
   export default { async fetch(request) {
     const body = await request.arrayBuffer();
     const answer = await fetch('http://${host}/v1/sessions', { method: 'POST', headers: sent, body });
+    console.log(line);
     return new Response(await answer.arrayBuffer(), { status: answer.status, headers: told });
   } }`;
   const workerd = await startWorkerd({
