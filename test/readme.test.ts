@@ -56,6 +56,7 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   // The checks are no tests; the continuous integration runs them beside these.
   'npm run check': async () => expectScript('check'),
   'npm run simulate': proveSimulate,
+  'npm run cost': proveCost,
   // It takes minutes; test/soak.test.ts runs a slice of it.
   'npm run soak': async () => expectScript('soak'),
   'npm run region -- check': proveRegionCheck,
@@ -69,6 +70,9 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
     proveAdmin,
   'echo "A:$(openssl rand -base64 16)"': (command) => proveKey(command, parseRoutingKeys),
   'openssl rand -base64 32': (command) => proveKey(command, parseSigningKeys),
+  'openssl rand -hex 32': async (command) => {
+    expect(await shell(command)).toMatch(new RegExp(await redisTokenPattern()));
+  },
   'echo "B:$(openssl rand -base64 32)"': (command) => proveKey(command, parseClientSecretKeys),
   [`key="$(openssl rand -base64 32)"; ${PRINT_KEY}`]: async (command) => {
     expect((await hashed(command)).length).toBeGreaterThan(40);
@@ -78,7 +82,7 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   ) => {
     expect(tenantOfKey(await hashed(command))).toBe('acme');
   },
-  'npx wrangler deploy --dry-run --outdir dist/edge': proveBundle,
+  'npx wrangler deploy --dry-run --outdir dist/worker': proveBundle,
 };
 
 // Blocks in lists are indented.
@@ -129,6 +133,20 @@ async function proveSimulate(): Promise<void> {
   const regions = ['us-east-1', 'eu-central-1', 'ap-northeast-1'];
   const starts = ['as it is', ...regions.map((region) => `without ${region}`)];
   expect(lines).toEqual(starts.map((start) => expect.stringContaining(start)));
+}
+
+/** A month of each region, and each million minutes; that the figures are right is tested where they are. */
+async function proveCost(): Promise<void> {
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', 'cost'], { cwd: ROOT });
+  for (const region of ['us-east-1', 'eu-central-1', 'ap-northeast-1']) {
+    expect(stdout.match(new RegExp(`^${region} +[1-9]\\d* = `, 'gm'))).toHaveLength(2);
+  }
+}
+
+/** What terraform/ takes as the token of Redis. */
+async function redisTokenPattern(): Promise<string> {
+  const variables = await readFile(`${ROOT}terraform/variables.tf`, 'utf8');
+  return /regex\("([^"]+)", var\.secrets\.redis_auth\)/.exec(variables)![1]!;
 }
 
 /** Ready, serving the page, and after Ctrl-C all of it gone. */

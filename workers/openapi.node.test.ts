@@ -32,3 +32,14 @@ it('refers to schemas that it has', () => {
   expect(referred).toEqual(expect.arrayContaining(['Problem', 'OpenAiError', 'Session']));
   for (const name of referred) expect(schemas).toHaveProperty(name!);
 });
+
+it('asks who it is from wherever a request may be refused for that, and nowhere else', () => {
+  const { paths, security } = openApiDocument();
+  for (const [path, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      if (method === 'parameters') continue;
+      const { security: asked = security, responses } = { security: undefined, ...operation };
+      expect(asked.length > 0, `${method} ${path}`).toBe('401' in responses);
+    }
+  }
+});

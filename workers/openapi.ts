@@ -67,6 +67,8 @@ function retryOf(status: number): string[] {
 
 const text = (type: string) => ({ [type]: { schema: TEXT } });
 const PLACED = ['Location', 'ETag', 'Server-Timing', 'Relay-Path'];
+/** Takes nothing that shows who asks. */
+const OPEN = { security: [] } as const;
 const NOTHING = { 204: answer('Nothing, as RFC 9725 has it.') };
 
 const place = (summary: string) => ({
@@ -82,7 +84,7 @@ const place = (summary: string) => ({
 const PATHS = {
   '/v1/calls': {
     post: place('Place a call, in the shape of WHIP (RFC 9725) but for media both ways.'),
-    get: { summary: 'Nothing.', responses: NOTHING },
+    get: { summary: 'Nothing.', ...OPEN, responses: NOTHING },
   },
   '/v1/calls/{id}': {
     parameters: [ID],
@@ -111,12 +113,13 @@ const PATHS = {
     },
     get: {
       summary: 'Nothing, for an id that was given out.',
+      ...OPEN,
       responses: { ...NOTHING, ...problems('Problem', 'call-not-found') },
     },
   },
   '/whip': {
     post: place('Publish by WHIP (RFC 9725): the media of the offer goes one way, to the service.'),
-    get: { summary: 'Nothing.', responses: NOTHING },
+    get: { summary: 'Nothing.', ...OPEN, responses: NOTHING },
   },
   '/v1/realtime/calls': {
     post: {
@@ -155,6 +158,7 @@ const PATHS = {
   '/v1/realtime/client_secrets': {
     post: {
       summary: 'Mint a client secret with an API key.',
+      security: [{ bearer: [] }],
       requestBody: {
         content: { [JSON_TYPE]: { schema: { $ref: '#/components/schemas/ClientSecretRequest' } } },
       },
@@ -187,6 +191,7 @@ const PATHS = {
     get: {
       summary: 'Where a call from here would go, and why.',
       description: 'The same state gives the same answer.',
+      ...OPEN,
       responses: {
         200: answer('The decision.', {
           [JSON_TYPE]: { schema: { $ref: '#/components/schemas/Where' } },
@@ -197,6 +202,7 @@ const PATHS = {
   '/healthz': {
     get: {
       summary: 'Whether the edge answers.',
+      ...OPEN,
       responses: { 200: answer('It does.', { [JSON_TYPE]: { schema: { type: 'object' } } }) },
     },
   },
@@ -233,8 +239,18 @@ export function openApiDocument() {
       description: 'Standard WebRTC voice for AI, near to everyone.',
     },
     servers: [{ url: '/' }],
+    // Or nothing, where there is a tenant `public`.
+    security: [{ bearer: [] }, {}],
     paths: PATHS,
     components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'A client secret, ek_…, or an API key, sk_…. A WebSocket of a browser offers bearer.SECRET as a protocol instead.',
+        },
+      },
       schemas: {
         Problem: problemSchema,
         OpenAiError: {

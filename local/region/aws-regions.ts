@@ -1,7 +1,9 @@
 /**
- * Regions of AWS, as https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-regions.html and
- * aws-availability-zones.html list them (2026-11). Coordinates are those of the place that each is named for.
- * Zones are a new account's; us-west-1 and some old accounts' regions lack one, and then `--azs` names others.
+ * Regions of AWS that Global Accelerator has endpoints in, by
+ * https://docs.aws.amazon.com/global-accelerator/latest/dg/preserve-client-ip-address.regions.html; any other can be
+ * added by its latitude, longitude and zones. Coordinates are those of the place that each is named for. Zones are as
+ * https://github.com/getmoto/moto has them of an account, and a to c where it has none: since letters differ between
+ * accounts, `aws ec2 describe-availability-zones` has the last word, and `--azs` takes it.
  */
 
 export interface AwsRegion {
@@ -22,7 +24,6 @@ const region = (place: string, latitude: number, longitude: number, zones = 'abc
 export const AWS_REGIONS: Readonly<Record<string, AwsRegion>> = {
   'af-south-1': region('Cape Town', -33.92, 18.42),
   'ap-east-1': region('Hong Kong', 22.32, 114.17),
-  'ap-east-2': region('Taipei', 25.03, 121.57),
   'ap-northeast-1': region('Tokyo', 35.68, 139.69, 'acd'),
   'ap-northeast-2': region('Seoul', 37.57, 126.98, 'abcd'),
   'ap-northeast-3': region('Osaka', 34.69, 135.5),
@@ -33,8 +34,6 @@ export const AWS_REGIONS: Readonly<Record<string, AwsRegion>> = {
   'ap-southeast-3': region('Jakarta', -6.21, 106.85),
   'ap-southeast-4': region('Melbourne', -37.81, 144.96),
   'ap-southeast-5': region('Malaysia', 3.14, 101.69),
-  'ap-southeast-6': region('Auckland', -36.85, 174.76),
-  'ap-southeast-7': region('Bangkok', 13.76, 100.5),
   'ca-central-1': region('Montreal', 45.5, -73.57, 'abd'),
   'ca-west-1': region('Calgary', 51.05, -114.07),
   'eu-central-1': region('Frankfurt', 50.11, 8.68),
@@ -48,7 +47,6 @@ export const AWS_REGIONS: Readonly<Record<string, AwsRegion>> = {
   'il-central-1': region('Tel Aviv', 32.08, 34.78),
   'me-central-1': region('United Arab Emirates', 25.2, 55.27),
   'me-south-1': region('Bahrain', 26.07, 50.55),
-  'mx-central-1': region('Querétaro', 20.59, -100.39),
   'sa-east-1': region('São Paulo', -23.55, -46.63),
   'us-east-1': region('Northern Virginia', 38.95, -77.45, 'abcdef'),
   'us-east-2': region('Ohio', 39.96, -83.0),
