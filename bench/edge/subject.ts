@@ -19,14 +19,14 @@ const PLACE = { colo: 'FRA', latitude: '50.11', longitude: '8.68', country: 'DE'
 /** As long as those that the edge sends to an origin. */
 const SENT_HEADERS = {
   'content-type': 'application/sdp',
-  authorization: `Bearer ${'x'.repeat(800)}`,
+  authorization: `Bearer ${'x'.repeat(639)}`,
   'x-request-id': crypto.randomUUID(),
 };
 
 /** As long as those that the edge answers with. */
 const TOLD_HEADERS = {
   'content-type': 'application/sdp',
-  location: `/v1/calls/${'x'.repeat(80)}`,
+  location: `/v1/calls/${'x'.repeat(73)}`,
   etag: '"1"',
   'server-timing': 'steer;dur=0.0, roster;dur=0.0, mint;dur=0.0, forward;dur=1.0',
   'relay-path': 'colo="FRA", cluster="eu-central-0", ingress="eu-central-0", transceiver=1',
