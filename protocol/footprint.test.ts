@@ -251,6 +251,14 @@ describe('the steering table', () => {
     ['no cluster', { clusters: [] }],
     ['an unknown field', { default: 1 }],
     [
+      'two clusters of one id',
+      { clusters: [tableCluster(), { ...tableCluster(), region: 'us-west-2' }] },
+    ],
+    [
+      'two clusters of one region',
+      { clusters: [tableCluster(), { ...tableCluster(), cluster: 12 }] },
+    ],
+    [
       'a final slash of signaling',
       { clusters: [{ ...tableCluster(), signaling: 'https://us.example/' }] },
     ],
