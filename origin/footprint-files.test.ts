@@ -64,6 +64,11 @@ describe('reading', () => {
       /: Unresolved alias/,
     ],
     [
+      'a country that is a no',
+      (text: string) => text.replace('[DE', '[NO, DE'),
+      /:9: put NO in quotes/,
+    ],
+    [
       'a tab as indent',
       (text: string) => text.replace('  latitude', '\tlatitude'),
       /:\d+: .*[Tt]ab/,

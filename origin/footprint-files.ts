@@ -1,7 +1,7 @@
 /** Reads the footprint from its region files. */
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
+import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { LEDGER_FILE } from '../protocol/footprint-ledger.ts';
 import { checkFootprint, FootprintError, type Footprint } from '../protocol/footprint.ts';
 
@@ -58,7 +58,7 @@ function parse(file: string, text: string, faults: string[]): unknown {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
   // A warning is a value that would not be read as it is written.
-  const broken = [...document.errors, ...document.warnings];
+  const broken = [...document.errors, ...document.warnings, ...switches(document)];
   for (const { pos, message } of broken) {
     faults.push(`${file}:${lineCounter.linePos(pos[0]).line}: ${message}`);
   }
@@ -69,6 +69,23 @@ function parse(file: string, text: string, faults: string[]): unknown {
     faults.push(`${file}: ${messageOf(error)}`);
     return undefined;
   }
+}
+
+/** Words that are texts here, and true or false to Terraform, which reads YAML 1.1. */
+const SWITCH = /^(?:y|yes|n|no|on|off)$/i;
+
+function switches(document: Document): { pos: readonly [number, ...number[]]; message: string }[] {
+  const found: ReturnType<typeof switches> = [];
+  visit(document, {
+    Scalar: (_, { type, value, range }) => {
+      if (type !== 'PLAIN' || typeof value !== 'string' || !SWITCH.test(value)) return;
+      found.push({
+        pos: range ?? [0],
+        message: `put ${value} in quotes: YAML takes it for a yes or no`,
+      });
+    },
+  });
+  return found;
 }
 
 /** An empty one where there is no file. */

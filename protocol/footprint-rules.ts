@@ -15,6 +15,8 @@ import {
 } from './footprint-region.ts';
 
 const FieldsSchema = v.record(v.string(), v.unknown());
+/** Zones that the network is cut for, by their letters. */
+const ZONE_LETTERS = 'abcdefgh';
 const POOLS = ['relay', 'transceiver'] as const;
 
 interface Pool {
@@ -80,13 +82,15 @@ function poolOf(value: unknown): Pool {
 
 function ownFaults(name: string, fields: GoodFields): string[] {
   const { cidr, azs, countries, continents, overriddenCountries, overriddenColos } = fields;
-  const isNetwork = cidr === undefined || ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr);
   return [
-    ...(isNetwork ? [] : [`cidr ${cidr} is not an IPv4 network`]),
+    ...(isPrivate(cidr) ? [] : [`cidr ${cidr} is not a private network of RFC 1918`]),
     ...repeated('azs', azs),
     ...azs
       .filter((zone) => !zone.startsWith(name))
       .map((zone) => `${zone} is not a zone of ${name}`),
+    ...azs
+      .filter((zone) => !ZONE_LETTERS.includes(zone.at(-1)!))
+      .map((zone) => `azs: ${zone} has no room in the network, which is cut for zones a to h`),
     ...repeated('geo.countries', countries),
     ...repeated('geo.continents', continents),
     ...repeated('geo.overrides.countries', overriddenCountries),
@@ -95,6 +99,12 @@ function ownFaults(name: string, fields: GoodFields): string[] {
       (pool) => `${pool}.min exceeds ${pool}.max`,
     ),
   ];
+}
+
+function isPrivate(cidr: string | undefined): boolean {
+  if (cidr === undefined) return true;
+  if (!ipaddr.IPv4.isValidCIDRFourPartDecimal(cidr)) return false;
+  return ipaddr.IPv4.networkAddressFromCIDR(cidr).range() === 'private';
 }
 
 function failoverFaults(

@@ -75,8 +75,8 @@ describe('region files', () => {
       'geo.countries.0: give a country by its two capital letters, as DE',
     ],
     [{ cidr: '10.9.0.0/20' }, 'cidr: give an IPv4 /16, as 10.1.0.0/16'],
-    [{ cidr: '300.9.0.0/16' }, 'cidr 300.9.0.0/16 is not an IPv4 network'],
-    [{ cidr: '010.2.0.0/16' }, 'cidr 010.2.0.0/16 is not an IPv4 network'],
+    [{ cidr: '300.9.0.0/16' }, 'cidr 300.9.0.0/16 is not a private network of RFC 1918'],
+    [{ cidr: '010.2.0.0/16' }, 'cidr 010.2.0.0/16 is not a private network of RFC 1918'],
     [{ azs: ['us-east-1a'] }, 'azs: Invalid length: Expected >=2 but received 1'],
     [{ azs: ['us-east-1a', 'us-west-1b'] }, 'us-west-1b is not a zone of us-east-1'],
     [{ azs: ['us-east-1a', 'us-east-1b; rm'] }, 'azs.1: give the name of a zone, as eu-central-1a'],
@@ -250,6 +250,14 @@ describe('the steering table', () => {
     ['another version', { version: 2 }],
     ['no cluster', { clusters: [] }],
     ['an unknown field', { default: 1 }],
+    [
+      'two clusters of one id',
+      { clusters: [tableCluster(), { ...tableCluster(), region: 'us-west-2' }] },
+    ],
+    [
+      'two clusters of one region',
+      { clusters: [tableCluster(), { ...tableCluster(), cluster: 12 }] },
+    ],
     [
       'a final slash of signaling',
       { clusters: [{ ...tableCluster(), signaling: 'https://us.example/' }] },

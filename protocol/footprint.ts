@@ -80,10 +80,19 @@ const SteeringClusterSchema = v.strictObject({
 /** What the edge steers by; stored in Workers KV as JSON. */
 export const SteeringTableSchema = v.strictObject({
   version: v.literal(1),
-  clusters: v.pipe(v.array(SteeringClusterSchema), v.minLength(1)),
+  clusters: v.pipe(
+    v.array(SteeringClusterSchema),
+    v.minLength(1),
+    v.check((all) => areDistinct(all.map(({ cluster }) => cluster)), 'two clusters have one id'),
+    v.check((all) => areDistinct(all.map(({ region }) => region)), 'two clusters have one region'),
+  ),
 });
 export type SteeringTable = v.InferOutput<typeof SteeringTableSchema>;
 export type SteeringCluster = SteeringTable['clusters'][number];
+
+function areDistinct(values: readonly unknown[]): boolean {
+  return new Set(values).size === values.length;
+}
 
 /** The edge's table, clusters in the order of their ids. */
 export function steeringTable(

@@ -39,7 +39,6 @@ module "network" {
 locals {
   # Looked up once: whoever asks for one of several modules has all of them evaluated.
   networks = { for region, it in module.network : region => {
-    region         = region
     cidr           = local.built[region].cidr
     vpc_id         = it.vpc_id
     route_table_id = it.route_table_id
@@ -77,10 +76,11 @@ module "region" {
 
 module "peering" {
   source   = "./modules/peering"
-  for_each = module.footprint.peerings
+  for_each = { for it in values(module.footprint.peerings) : it.requester => it.accepter... }
 
-  requester = local.networks[each.value.requester]
-  accepter  = local.networks[each.value.accepter]
+  requester = each.key
+  accepters = each.value
+  networks  = local.networks
   tags      = local.tags
 }
 

@@ -22,6 +22,8 @@ output "tunnel_token_commands" {
   description = "Stores each tunnel's token in its region, once, by hand: it is not in the state."
   value = { for region, id in module.edge.tunnel_ids : region => join(" ", [
     "cloudflared tunnel token ${id} |", "xargs aws ssm put-parameter --region ${region}",
+    # Without its key, AWS takes another, and the next apply would write the parameter anew.
+    "--key-id ${module.region[region].kms_key_arn}",
     "--name /${var.name}/tunnel-token --type SecureString --overwrite --value",
   ]) }
 }

@@ -5,8 +5,12 @@ variable "name" {
   nullable    = false
 
   validation {
-    condition     = can(regex("^[a-z][a-z0-9-]{0,15}$", var.name))
-    error_message = "Give up to 16 small letters, digits and hyphens."
+    condition     = can(regex("^[a-z][a-z0-9]*(-[a-z0-9]+)*$", var.name)) && length(var.name) <= 16
+    error_message = "Give up to 16 small letters, digits and single hyphens between them."
+  }
+  validation {
+    condition     = !can(regex("^(aws|ssm|(sg|internal)(-|$))", var.name))
+    error_message = "AWS keeps names for itself that begin with aws, ssm, sg- or internal-."
   }
 }
 
@@ -168,6 +172,11 @@ variable "drain_seconds" {
   validation {
     condition     = var.drain_seconds.relay > 30 && var.drain_seconds.transceiver >= 0
     error_message = "Relays need more than 30 s, for the load balancer moves flows after as many."
+  }
+  validation {
+    # A machine gives 100 signs of life at most, each good for the two minutes of the hook in modules/pool.
+    condition     = max(values(var.drain_seconds)...) <= 10800
+    error_message = "Auto scaling ends a machine after 12,000 s whatever it does: give 10800 s at most."
   }
 }
 

@@ -172,6 +172,20 @@ describeWith(TERRAFORM, 'a machine that boots', () => {
     });
   });
 
+  test('tells auto scaling how full it is, and nothing while it takes no call', async () => {
+    const said = join(root, 'said');
+    await command('aws', `echo "$*" >> ${said}`);
+    await command('curl', 'exit 22');
+    await bootAndRun('transceiver', 'transceiver-report.sh');
+    await expect(readFile(said, 'utf8')).rejects.toThrow('ENOENT');
+    const metrics = 'transceiver_sessions{state=\\"connected\\"} 30\\ntransceiver_capacity 200\\n';
+    await command('curl', `[[ $2 == *:950[01]/metrics ]] && printf "${metrics}"`);
+    await bootAndRun('transceiver', 'transceiver-report.sh');
+    expect(await readFile(said, 'utf8')).toContain(
+      'MetricName=SessionUtilization,Unit=Percent,Value=15,Dimensions=[{Name=AutoScalingGroupName,Value=pool}]',
+    );
+  });
+
   test('writes nothing and fails when a secret cannot be read', async () => {
     await command('aws', 'exit 255');
     await expect(bootAndRun('relay', 'relay-configure.sh', 'a')).rejects.toThrow('Command failed');

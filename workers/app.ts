@@ -55,7 +55,7 @@ app.use(
 );
 
 app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], authenticate, limitStarts);
-app.on('GET', '/v1/signal', authenticate);
+app.on('GET', '/v1/signal', authenticateHeld);
 app.use('/v1/calls/:id', authenticateHeld);
 app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);
 

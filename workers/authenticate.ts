@@ -17,14 +17,15 @@ const RETRY_AFTER_RATE = '60';
 export const BEARER_PROTOCOL = 'bearer.';
 
 /** Requests that start something: a client secret that has expired is none. */
-export const authenticate: MiddlewareHandler<EdgeEnv> = (context, next) => enter(context, next, 0);
+export const authenticate: MiddlewareHandler<EdgeEnv> = async (context, next) =>
+  (await refuseCaller(context)) ?? next();
 
 /**
  * Requests for a call that goes on: a client whose secret has expired since may still restart its ICE
  * and hang up, for as long as a session lives.
  */
-export const authenticateHeld: MiddlewareHandler<EdgeEnv> = (context, next) =>
-  enter(context, next, SESSION_LIFETIME / 1000);
+export const authenticateHeld: MiddlewareHandler<EdgeEnv> = async (context, next) =>
+  (await refuseCaller(context, SESSION_LIFETIME / 1000)) ?? next();
 
 /** Only an API key mints client secrets, or a client could prolong its own for ever. */
 export const requireApiKey: MiddlewareHandler<EdgeEnv> = async (context, next) => {
@@ -47,11 +48,12 @@ export async function refuseStart(context: EdgeContext): Promise<Response | unde
   return problemResponse('too-many-calls', detail, { 'retry-after': RETRY_AFTER_RATE });
 }
 
-async function enter(
-  context: EdgeContext,
-  next: () => Promise<void>,
-  grace: number,
-): Promise<Response | void> {
+/**
+ * Finds out whose request it is; undefined when they may go on.
+ *
+ * @param grace Seconds after its end for which a client secret still counts.
+ */
+export async function refuseCaller(context: EdgeContext, grace = 0): Promise<Response | undefined> {
   const caller = await findCaller(authorizationOf(context), {
     secrets: () => clientSecrets(context.env),
     readTenant: (name) => readTenant(context.env.TENANTS, name, backgroundOf(context)),
@@ -61,20 +63,24 @@ async function enter(
   const refusal = refuseOrigin(caller, context.req.header('origin'));
   if (refusal) return refused(refusal);
   context.set('caller', caller);
-  return next();
+  return undefined;
+}
+
+/** The WebSocket protocol to take: the first that shows no secret. */
+export function protocolTaken(context: EdgeContext): string | undefined {
+  return offeredProtocols(context).find((it) => !it.startsWith(BEARER_PROTOCOL));
 }
 
 function authorizationOf(context: EdgeContext): string | undefined {
   const header = context.req.header('authorization');
   if (header !== undefined) return header;
+  const shown = offeredProtocols(context).find((it) => it.startsWith(BEARER_PROTOCOL));
+  return shown === undefined ? undefined : `Bearer ${shown.slice(BEARER_PROTOCOL.length)}`;
+}
+
+function offeredProtocols(context: EdgeContext): string[] {
   const offered = context.req.header('sec-websocket-protocol')?.split(',') ?? [];
-  const protocols = offered.map((text) => text.trim());
-  const shown = protocols.find((it) => it.startsWith(BEARER_PROTOCOL));
-  if (shown === undefined) return undefined;
-  const taken = protocols.find((it) => !it.startsWith(BEARER_PROTOCOL));
-  // What stands in `res` goes into the answer; what `header` sets would not.
-  if (taken !== undefined) context.res.headers.set('sec-websocket-protocol', taken);
-  return `Bearer ${shown.slice(BEARER_PROTOCOL.length)}`;
+  return offered.map((text) => text.trim());
 }
 
 function rateLimit(env: Env, callsPerMinute: 60 | 600 | 6000): RateLimit {

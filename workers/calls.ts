@@ -9,15 +9,14 @@ import {
   callNotFound,
   endHeldCall,
   FRAGMENT_CONTENT_TYPE,
+  fragmentTooLarge,
+  MAX_FRAGMENT_BYTES,
   patchHeldCall,
   refOf,
 } from './held-call.ts';
 import { mediaType } from './media-type.ts';
 import { offerTooLarge, readOffer } from './offers.ts';
 import { placeCall, type PlacedCall } from './place-call.ts';
-
-/** Bytes of the largest fragment taken: hundreds of candidates. */
-export const MAX_FRAGMENT_BYTES = 16 * 1024;
 
 /** Refuses what is no SDP before its body is read. */
 export const requireSdp = requireType('application/sdp', 'the SDP offer');
@@ -28,8 +27,7 @@ export const requireFragment = requireType(FRAGMENT_CONTENT_TYPE, 'the ICE fragm
 
 export const limitFragment = bodyLimit({
   maxSize: MAX_FRAGMENT_BYTES,
-  onError: () =>
-    problemResponse('fragment-too-large', `A fragment has at most ${MAX_FRAGMENT_BYTES} bytes.`),
+  onError: fragmentTooLarge,
 });
 
 /** `POST /v1/calls` */

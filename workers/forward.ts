@@ -208,10 +208,16 @@ function refusalIn(
   return name && { outcome: 'refused', name, detail };
 }
 
-/** Undefined when the body is not UTF-8 or too long. workerd's `text()` warns of application/sdp. */
-async function readText(response: Response): Promise<string | undefined> {
-  const bytes = await response.arrayBuffer();
-  return bytes.byteLength > MAX_ANSWER_BYTES ? undefined : decodeText(bytes);
+/** Undefined when the body is not UTF-8 or too long, of which no more is read. */
+async function readText({ body }: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_ANSWER_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return decodeText(Buffer.concat(chunks));
 }
 
 /** Undefined when the bytes are not UTF-8. */

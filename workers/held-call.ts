@@ -3,8 +3,8 @@ import type { CallRef } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { giveBackEnded } from './admission.ts';
-import { footprintFor, tenantOf, type EdgeContext } from './edge.ts';
-import { endSession, originOf, patchSession, type PatchClaims } from './forward.ts';
+import { backgroundOf, footprintFor, tenantOf, type EdgeContext } from './edge.ts';
+import { endSession, originOf, patchSession, type PatchOutcome } from './forward.ts';
 import { edgeKeys } from './keys.ts';
 import { failed, logFailure } from './origin-failure.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
@@ -12,8 +12,15 @@ import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { steer } from './steering.ts';
 
-/** If-Match of an ICE restart (RFC 9725 §4.3.3). */
+/** If-Match of an ICE restart (RFC 9725 §4.3.3), which the example there has in quotes. */
 export const ANY_ICE = '*';
+const ANY_ICE_QUOTED = '"*"';
+
+/** Characters of the longest If-Match looked into: many entity-tags. */
+const MAX_IF_MATCH = 1024;
+
+/** Bytes of the largest fragment taken: hundreds of candidates. */
+export const MAX_FRAGMENT_BYTES = 16 * 1024;
 
 /** Media type of the fragments by which ICE is changed (RFC 8840 §9). */
 export const FRAGMENT_CONTENT_TYPE = 'application/trickle-ice-sdpfrag';
@@ -36,11 +43,14 @@ export async function endHeldCall(context: EdgeContext, id: string): Promise<Res
   const requestId = context.get('requestId');
   const claims = { op: 'end', requestId, transceiver, call, tenant } as const;
   const origin = originOf(cluster, edgeKeys(context.env), CHANGE_TIMEOUT);
-  const outcome = await endSession(origin, claims);
-  if (outcome.outcome === 'ended') {
-    await giveBackEnded(context, ref);
-    return new Response(null, { status: 200 });
-  }
+  const ending = endSession(origin, claims).then(async (ended) => {
+    if (ended.outcome === 'ended') await giveBackEnded(context, ref);
+    return ended;
+  });
+  // A page that closes ends its call and does not wait.
+  backgroundOf(context)(ending);
+  const outcome = await ending;
+  if (outcome.outcome === 'ended') return new Response(null, { status: 200 });
   // What was not there may have been counted as another, so its place is not given back here.
   if (outcome.outcome === 'unknown-call') return callNotFound();
   logFailure(context, cluster, transceiver, outcome);
@@ -59,21 +69,27 @@ export async function patchHeldCall(
   ifMatch: string,
   fragment: string,
 ): Promise<Response> {
+  if (ifMatch.length > MAX_IF_MATCH) {
+    return problemResponse('precondition-failed', 'No ETag was given out that is as long.');
+  }
   const held = await find(context, id);
   if (!held) return callNotFound();
   const { cluster, ref } = held;
   const keys = edgeKeys(context.env);
   const { transceiver, call, tenant } = ref;
   const common = { requestId: context.get('requestId'), transceiver, call, tenant };
-  let claims: PatchClaims = { op: 'trickle', ...common };
-  if (ifMatch.trim() === ANY_ICE) {
+  const origin = originOf(cluster, keys, CHANGE_TIMEOUT);
+  const restart = async (): Promise<PatchOutcome> => {
     const { ingress } = steer(await footprintFor(context), placeOf(context.req.raw));
     const expiresAt = Date.now() + SESSION_LIFETIME;
     const ufrag = keys.ufrags.seal({ cluster: ref.cluster, transceiver, expiresAt });
-    claims = { op: 'restart', ...common, ufrag, relays: relaysFor(ingress ?? cluster, cluster) };
-  }
-  const origin = originOf(cluster, keys, CHANGE_TIMEOUT);
-  const outcome = await patchSession(origin, claims, ifMatch, fragment);
+    const relays = relaysFor(ingress ?? cluster, cluster);
+    return patchSession(origin, { op: 'restart', ...common, ufrag, relays }, ANY_ICE, fragment);
+  };
+  const trickle = () => patchSession(origin, { op: 'trickle', ...common }, ifMatch, fragment);
+  let outcome = isAnyIce(ifMatch) ? await restart() : await trickle();
+  // RFC 9725 §4.3.3: new credentials are a restart, whatever else the request says.
+  if (!isAnyIce(ifMatch) && isConflict(outcome)) outcome = await restart();
   if (outcome.outcome === 'trickled') return new Response(null, { status: 204 });
   if (outcome.outcome === 'restarted') {
     const headers = { 'content-type': FRAGMENT_CONTENT_TYPE, etag: outcome.etag };
@@ -82,6 +98,19 @@ export async function patchHeldCall(
   if (outcome.outcome === 'refused') return problemResponse(outcome.name, outcome.detail);
   logFailure(context, cluster, transceiver, outcome);
   return failed(outcome);
+}
+
+function isAnyIce(ifMatch: string): boolean {
+  return [ANY_ICE, ANY_ICE_QUOTED].includes(ifMatch.trim());
+}
+
+function isConflict(outcome: PatchOutcome): boolean {
+  return outcome.outcome === 'refused' && outcome.name === 'conflict';
+}
+
+export function fragmentTooLarge(): Response {
+  const detail = `A fragment has at most ${MAX_FRAGMENT_BYTES} bytes.`;
+  return problemResponse('fragment-too-large', detail);
 }
 
 export function callNotFound(): Response {

@@ -38,9 +38,17 @@ describe('an offer to ingest', () => {
     ['receives as a whole', ['a=recvonly', 'm=audio 9 X 1']],
     ['receives video', ['m=audio 9 X 1', 'a=sendonly', 'm=video 9 X 2', 'a=recvonly']],
     ['has no media', []],
+    ['sends two sounds', ['m=audio 9 X 1', 'a=sendonly', 'm=audio 9 X 1', 'a=sendonly']],
+    ['sends two pictures', ['m=video 9 X 1', 'm=audio 9 X 1', 'm=video 0 X 1', 'a=bundle-only']],
+    ['takes all its media out', ['m=audio 0 X 1', 'a=sendonly']],
     ['has data alone', ['m=application 9 X 1']],
   ])('is refused when it %s', (_, lines) => {
     expect(sendingOnly(sdp(...lines))).toBeUndefined();
+  });
+
+  it('may have taken media out, which says nothing of directions', () => {
+    const offer = sdp('m=audio 0 X 1', 'a=inactive', 'm=audio 9 X 1', 'a=sendonly');
+    expect(sendingOnly(offer)).toBe(offer);
   });
 
   it('may be any text', () => {

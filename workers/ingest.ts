@@ -12,7 +12,7 @@ export async function startIngest(context: EdgeContext): Promise<Response> {
   const oneWay = sendingOnly(offer);
   if (oneWay === undefined) {
     const detail =
-      'A WHIP client sends: each audio and video of its offer is sendonly or sendrecv.';
+      'A WHIP client sends: its offer has one audio at most and one video, each sendonly or sendrecv.';
     return problemResponse('unacceptable-offer', detail);
   }
   const call = await placeCall(context, oneWay);
@@ -21,21 +21,22 @@ export async function startIngest(context: EdgeContext): Promise<Response> {
 
 /**
  * The offer with every sendrecv made sendonly, so that its answer is recvonly (RFC 9725 §4.2). Undefined when some
- * media would not be sent, or there is none.
+ * media would not be sent, there is none, or more than one of a kind (§4.4.2).
  */
 export function sendingOnly(offer: string): string | undefined {
   const [session = '', ...media] = offer.split(/^(?=m=)/m);
   const inherited = directionOf(session) ?? 'sendrecv';
-  let sends = false;
+  const sent = new Set<string>();
   const sections: string[] = [];
   for (const section of media) {
-    if (!/^m=(?:audio|video) /.test(section)) {
+    const kind = /^m=(audio|video) /.exec(section)?.[1];
+    if (kind === undefined || isRejected(section)) {
       sections.push(section);
       continue;
     }
     const direction = directionOf(section);
-    if (!(direction ?? inherited).startsWith('send')) return undefined;
-    sends = true;
+    if (!(direction ?? inherited).startsWith('send') || sent.has(kind)) return undefined;
+    sent.add(kind);
     const end = section.endsWith('\n') ? '' : '\r\n';
     sections.push(
       direction === undefined
@@ -43,7 +44,12 @@ export function sendingOnly(offer: string): string | undefined {
         : section.replace(/^a=sendrecv(?=\r?$)/gm, 'a=sendonly'),
     );
   }
-  return sends ? session + sections.join('') : undefined;
+  return sent.size > 0 ? session + sections.join('') : undefined;
+}
+
+/** Port 0 takes media out of an offer, unless it shares the port of another (RFC 9143 §6). */
+function isRejected(section: string): boolean {
+  return /^m=\w+ 0[ /]/.test(section) && !/^a=bundle-only\r?$/m.test(section);
 }
 
 function directionOf(section: string): string | undefined {

@@ -1,14 +1,7 @@
-// The harness of wrangler fetches by way of Node, which turns a broken connection into a 500; this is workerd alone.
-import { fileURLToPath } from 'node:url';
+// Connections to origins that break. The origins speak the signed contract and make no media.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { startEdge, type Edge } from '../local/edge.ts';
-import { choosePorts } from '../local/ports.ts';
-import { LOCAL_TENANTS } from '../local/tenants.ts';
-import type { WebSocket } from 'ws';
-import { parseSigningKey } from '../protocol/signature.ts';
-import { CLIENT_SECRET_KEYS, joinRoster, ROUTING_KEYS, SIGNING_KEY } from './testing/local-edge.ts';
-import { startSignedOrigin, type Behavior, type SignedOrigin } from './testing/signed-origin.ts';
-import { testTable } from './testing/steering-table.ts';
+import { openBareStage, type BareStage } from './testing/bare-stage.ts';
+import type { Behavior, SignedOrigin } from './testing/signed-origin.ts';
 import { MAX_TRIES } from './tries.ts';
 
 const created: Behavior = () => ({
@@ -23,33 +16,14 @@ const forCalls =
   (request) =>
     request.claims.op === 'end' ? { status: 200 } : behavior(request);
 
-let edge: Edge;
-/** Of clusters 1 and 2. */
-let origins: [SignedOrigin, SignedOrigin];
-const links: WebSocket[] = [];
+let stage: BareStage;
+let origins: BareStage['origins'];
 
 beforeAll(async () => {
-  const key = parseSigningKey(SIGNING_KEY);
-  origins = await Promise.all([startSignedOrigin(key, 1), startSignedOrigin(key, 2)]);
-  const [one, two] = origins.map(({ url }) => ({ signaling: url }));
-  const { edge: port } = await choosePorts({ edge: { protocol: 'tcp' } });
-  const options = {
-    configPath: fileURLToPath(new URL('../wrangler.toml', import.meta.url).href),
-    port: port!,
-    secrets: { ROUTING_KEYS, SIGNING_KEY, CLIENT_SECRET_KEYS },
-    steering: testTable({ 1: one!, 2: two! }),
-    tenants: LOCAL_TENANTS,
-  };
-  edge = await startEdge(options, () => undefined);
-  const report = { sessions: 0, capacity: 10, draining: false };
-  links.push(await joinRoster(edge.url, 1, { ...report, transceiver: 11 }));
-  links.push(await joinRoster(edge.url, 2, { ...report, transceiver: 21 }));
+  stage = await openBareStage();
+  ({ origins } = stage);
 });
-afterAll(async () => {
-  for (const link of links) link.terminate();
-  await edge.close();
-  await Promise.all(origins.map((origin) => origin.close()));
-});
+afterAll(() => stage?.close());
 beforeEach(async () => {
   // Clusters that failed in the test before are trusted again once they answer, and be it with no.
   for (const origin of origins) origin.behave(() => ({ status: 503 }));
@@ -57,14 +31,11 @@ beforeEach(async () => {
   for (const origin of origins) origin.behave(forCalls(created));
 });
 
-function call(): Promise<Response> {
-  const cf = { colo: 'FRA', latitude: '50.11', longitude: '8.68' };
-  return fetch(`${edge.url}/v1/calls`, {
-    method: 'POST',
+const call = () =>
+  stage.ask('POST', '/v1/calls', {
     body: 'v=0\r\n',
-    headers: { 'content-type': 'application/sdp', 'mf-cf-blob': JSON.stringify(cf) },
+    headers: { 'content-type': 'application/sdp' },
   });
-}
 
 const callsOf = (origin: SignedOrigin, op: 'create' | 'end') =>
   origin.requests.filter(({ claims }) => claims.op === op).map(({ claims }) => claims.call);

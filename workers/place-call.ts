@@ -63,23 +63,30 @@ export async function placeCall(
   const call = newCall();
   // Rosters are read meanwhile.
   const admission = Admission.ask(context, { call, cluster: home.cluster });
-  let outcome: PlacedCall | Response | undefined;
-  try {
-    const creation = { offer, session };
-    outcome = await tryAll({
-      context,
-      keys,
-      timings,
-      steering,
-      ingress,
-      creation,
-      call,
-      admission,
-    });
-    return outcome;
-  } finally {
-    if (!outcome || outcome instanceof Response) await admission?.giveBack();
-  }
+  const creation = { offer, session };
+  const placing = tryAll({
+    context,
+    keys,
+    timings,
+    steering,
+    ingress,
+    creation,
+    call,
+    admission,
+  });
+  const settled = placing.then(
+    async (outcome) => {
+      if (outcome instanceof Response) await admission?.giveBack();
+      return outcome;
+    },
+    async (error: unknown) => {
+      await admission?.giveBack();
+      throw error;
+    },
+  );
+  // A client that goes meanwhile takes its request down, but leaves neither a place taken nor an orphan.
+  backgroundOf(context)(settled.catch(() => undefined));
+  return settled;
 }
 
 interface Placing {

@@ -33,6 +33,11 @@ describe('a tenant', () => {
     [JSON.stringify({ ...GOOD, callsPerMinute: 61 }), 'callsPerMinute'],
     [JSON.stringify({ ...GOOD, origins: ['https://acme.test/'] }), 'origins.0'],
     [JSON.stringify({ ...GOOD, origins: ['*'] }), 'origins.0'],
+    [JSON.stringify({ ...GOOD, origins: ['https://*.acme.test'] }), 'origins.0'],
+    [JSON.stringify({ ...GOOD, origins: ['https://Acme.test'] }), 'origins.0'],
+    [JSON.stringify({ ...GOOD, origins: ['https://acme.test:443'] }), 'origins.0'],
+    [JSON.stringify({ ...GOOD, origins: ['https://user@acme.test'] }), 'origins.0'],
+    [JSON.stringify({ ...GOOD, origins: ['null'] }), 'origins.0'],
     [JSON.stringify({ ...GOOD, concurrentCalls: 0 }), 'concurrentCalls'],
     [JSON.stringify({ ...GOOD, concurrentCalls: 1.5 }), 'concurrentCalls'],
     [JSON.stringify({ ...GOOD, concurrentCalls: MAX_CONCURRENT_CALLS + 1 }), 'concurrentCalls'],
@@ -106,5 +111,14 @@ describe('readTenant', () => {
     expect(get).toHaveBeenCalledTimes(1_001);
     await read('made-up-0', namespace);
     expect(get).toHaveBeenCalledTimes(1_002);
+  });
+
+  it('holds tenants while names are made up', async () => {
+    const { get, namespace } = storing(() => JSON.stringify(GOOD));
+    await read('stays', namespace);
+    const { namespace: empty } = storing(() => null);
+    for (let i = 0; i < 2_000; i++) await read(`invented-${i}`, empty);
+    expect(await read('stays', namespace)).toEqual(GOOD);
+    expect(get).toHaveBeenCalledTimes(1);
   });
 });

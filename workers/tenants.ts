@@ -13,7 +13,7 @@ export const TENANT_STALE = 60_000;
 /** Seconds the colo keeps what it read from KV; the least that KV takes. */
 const KV_CACHE_TTL = 30;
 
-/** Tenants an isolate holds at most; whoever makes names up pushes out the oldest only. */
+/** Tenants an isolate holds at most; names that were made up go before those of tenants. */
 const MAX_HELD = 1_000;
 
 /** Most calls that a cap can be: as many as the object that counts them holds with ease. */
@@ -23,10 +23,13 @@ export const MAX_CONCURRENT_CALLS = 100_000;
 export const TenantSchema = v.strictObject({
   /** SHA-256 of each of its API keys in hexadecimal. Two or more while keys are replaced. */
   keys: v.array(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in hexadecimal'))),
-  /** Origins (RFC 6454) of pages that may call; any when left out. */
+  /** Origins of pages that may call, as browsers write them (RFC 6454 §6.2); any when left out. */
   origins: v.optional(
     v.array(
-      v.pipe(v.string(), v.regex(/^https?:\/\/[^/\s]+$/, 'not an origin as https://example.com')),
+      v.pipe(
+        v.string(),
+        v.check(isOrigin, 'not an origin as browsers send it: https://example.com'),
+      ),
     ),
   ),
   /** Calls that may start in a minute at one colo: those that a rate limit is bound for. */
@@ -85,12 +88,23 @@ export async function readTenant(
 function heldFor(name: string): Held {
   let entry = held.get(name);
   if (!entry) {
-    const [oldest] = held.size < MAX_HELD ? [] : held.keys();
-    if (oldest !== undefined) held.delete(oldest);
+    if (held.size >= MAX_HELD) held.delete(leastNeeded());
     entry = { cache: new RefreshingCache({ fresh: TENANT_FRESH, stale: TENANT_STALE }) };
     held.set(name, entry);
   }
   return entry;
+}
+
+/** The oldest name that is no tenant's, else the oldest. */
+function leastNeeded(): string {
+  const [oldest = ''] = held.keys();
+  for (const [name, { last }] of held) if (last?.tenant === undefined) return name;
+  return oldest;
+}
+
+/** Neither a path, a default port, a capital letter nor a pattern is in what a browser sends. */
+function isOrigin(text: string): boolean {
+  return /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** @throws TenantError */

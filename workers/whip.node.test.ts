@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { CallIdCodec } from '../protocol/call-id.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { UfragCodec } from '../protocol/ufrag.ts';
-import { MAX_FRAGMENT_BYTES } from './calls.ts';
+import { MAX_FRAGMENT_BYTES } from './held-call.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
 import {
   ANSWER,

@@ -18,8 +18,8 @@ All take --regions, with another folder of region files.
 
 Ends with 0; with 1 when files or the change do not do; with 2 when the command line is wrong.
 
-A region's life: add it, plan and apply; set state: active; and before its file goes, set state: draining,
-apply, and wait until its last call has ended.`;
+A region's life: add it, and see what it would bring: npm run simulate; set state: active, plan and apply;
+before its file goes, set state: draining, apply, and wait until its last call has ended.`;
 
 /** A command line that does not fit; the message says why. */
 export class RegionUsageError extends Error {

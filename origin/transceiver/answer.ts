@@ -72,7 +72,8 @@ function audioLines(
   const sends = direction === 'sendrecv' || direction === 'sendonly';
   return [
     `a=${direction}`,
-    ...(rtcpMux ? ['a=rtcp-mux'] : []),
+    // RFC 9725 §4.4.1 asks for the second: there is no port for RTCP alone.
+    ...(rtcpMux ? ['a=rtcp-mux', 'a=rtcp-mux-only'] : []),
     ...codecLines,
     ...(sends ? [`a=msid:${to.cname} audio`, `a=ssrc:${to.ssrc} cname:${to.cname}`] : []),
   ];

@@ -61,3 +61,27 @@ run "a_key_that_is_none_is_refused" {
   }
   expect_failures = [var.secrets]
 }
+
+run "a_name_that_aws_keeps_is_refused" {
+  command = plan
+  variables {
+    name = "sg-voice"
+  }
+  expect_failures = [var.name]
+}
+
+run "a_name_that_ends_with_a_hyphen_is_refused" {
+  command = plan
+  variables {
+    name = "voice-"
+  }
+  expect_failures = [var.name]
+}
+
+run "a_drain_longer_than_auto_scaling_waits_is_refused" {
+  command = plan
+  variables {
+    drain_seconds = { relay = 60, transceiver = 14400 }
+  }
+  expect_failures = [var.drain_seconds]
+}

@@ -129,3 +129,20 @@ run "no_file_is_refused" {
   }
   expect_failures = [var.files]
 }
+
+run "a_field_that_stands_twice_is_refused" {
+  command = plan
+  module { source = "./modules/footprint" }
+  variables {
+    files = { us-east-1 = replace(file("../regions/us-east-1.yaml"), "failover: [eu-central-1]", "failover: []\nid: 1") }
+  }
+  expect_failures = [output.regions]
+}
+
+run "the_same_file_is_taken_without_it" {
+  command = plan
+  module { source = "./modules/footprint" }
+  variables {
+    files = { us-east-1 = replace(file("../regions/us-east-1.yaml"), "failover: [eu-central-1]", "failover: []") }
+  }
+}

@@ -27,6 +27,8 @@ export const BAD_REGIONS: readonly BadRegion[] = [
   ),
   change('a network of another size', { cidr: '10.1.0.0/20' }, 'cidr'),
   change('a network that is none', { cidr: '10.999.0.0/16' }, 'cidr'),
+  change('a network of the public', { cidr: '8.8.0.0/16' }, 'cidr'),
+  change('a zone beyond the network', { azs: ['us-east-1a', 'us-east-1i'] }, 'azs', 'us-east-1i'),
   change('a failover that has no file', { failover: ['sa-east-1'] }, 'failover', 'sa-east-1'),
   change('itself as failover', { failover: ['us-east-1'] }, 'failover'),
   change('the same failover twice', { failover: ['eu-central-1', 'eu-central-1'] }, 'failover'),

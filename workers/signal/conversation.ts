@@ -1,9 +1,16 @@
 /** What one connection to `/v1/signal` says and hears: at most one call, its messages in their order. */
 import { problem, type Problem, type ProblemName } from '../../protocol/problem.ts';
-import { refuseStart } from '../authenticate.ts';
+import { refuseCaller, refuseStart } from '../authenticate.ts';
 import type { EdgeContext } from '../edge.ts';
 import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
-import { ANY_ICE, endHeldCall, patchHeldCall, refOf } from '../held-call.ts';
+import {
+  ANY_ICE,
+  endHeldCall,
+  fragmentTooLarge,
+  MAX_FRAGMENT_BYTES,
+  patchHeldCall,
+  refOf,
+} from '../held-call.ts';
 import { readOffer } from '../offers.ts';
 import { placeCall, type PlacedCall } from '../place-call.ts';
 import { fragmentOf, readMessage, type ClientMessage, type EdgeMessage } from './messages.ts';
@@ -104,9 +111,12 @@ export class Conversation {
     this.#say({ type: 'answer', call: call.id, sdp: call.answer, ...tag });
   }
 
-  /** An offer counts as a start as it does by HTTP, whether or not it is a good one. */
+  /**
+   * An offer counts as a start as it does by HTTP, whether or not it is a good one. Who sends it is judged anew, for
+   * a connection outlives what it was opened with.
+   */
   async #start(sdp: string): Promise<PlacedCall | Response> {
-    const refusal = await refuseStart(this.#context);
+    const refusal = (await refuseCaller(this.#context)) ?? (await refuseStart(this.#context));
     if (refusal) return refusal;
     const offer = readOffer(new TextEncoder().encode(sdp));
     return offer instanceof Response ? offer : placeCall(this.#context, offer);
@@ -122,11 +132,15 @@ export class Conversation {
   }
 
   async #restart(call: string, sdp: string): Promise<void> {
-    const response = await patchHeldCall(this.#context, call, ANY_ICE, fragmentOf(sdp));
+    const fragment = fragmentOf(sdp);
+    const response =
+      new TextEncoder().encode(fragment).length > MAX_FRAGMENT_BYTES
+        ? fragmentTooLarge()
+        : await patchHeldCall(this.#context, call, ANY_ICE, fragment);
     if (response.status !== 200) return this.#sayProblem(response);
     const etag = response.headers.get('etag');
-    const fragment = await response.text();
-    this.#say({ type: 'restarted', fragment, ...(etag === null ? {} : { etag }) });
+    const ours = await response.text();
+    this.#say({ type: 'restarted', fragment: ours, ...(etag === null ? {} : { etag }) });
   }
 
   async #end(call: string): Promise<void> {

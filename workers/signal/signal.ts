@@ -3,6 +3,7 @@
  * the id of its call, so a client that lost it resumes at any edge.
  */
 import { problemResponse } from '../../protocol/problem.ts';
+import { protocolTaken } from '../authenticate.ts';
 import type { EdgeContext } from '../edge.ts';
 import { Conversation } from './conversation.ts';
 
@@ -14,5 +15,7 @@ export function signal(context: EdgeContext): Response {
   const { 0: client, 1: server } = new WebSocketPair();
   server.accept();
   new Conversation(context, server).start();
-  return new Response(null, { status: 101, webSocket: client });
+  const taken = protocolTaken(context);
+  const headers = taken === undefined ? {} : { 'sec-websocket-protocol': taken };
+  return new Response(null, { status: 101, headers, webSocket: client });
 }

@@ -1,6 +1,7 @@
 /** A small HTTP server that speaks the signed contract of a cluster's signaling, for the edge's tests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
 import {
   ForwardSchema,
   SignatureVerifier,
@@ -18,8 +19,11 @@ export interface SignedRequest {
   readonly claims: Forward;
 }
 
-/** What to answer; `never` leaves the request open, `cut` cuts its connection. */
-export type Behavior = (request: SignedRequest) => OriginAnswer | 'never' | 'cut';
+/**
+ * What to answer; `never` leaves the request open, `cut` cuts its connection, `endless` answers 201 with SDP that
+ * never ends.
+ */
+export type Behavior = (request: SignedRequest) => OriginAnswer | 'never' | 'cut' | 'endless';
 
 export interface OriginAnswer {
   readonly status: number;
@@ -52,6 +56,7 @@ export async function startSignedOrigin(
     if (request) requests.push(request);
     const answer = request ? behavior(request) : { status: 401 };
     if (answer === 'cut') message.socket.destroy();
+    else if (answer === 'endless') await sendWithoutEnd(response);
     else if (answer !== 'never') send(response, answer);
   }
   server.listen(0, '127.0.0.1');
@@ -94,6 +99,17 @@ async function readSigned(
       claims,
     }
   );
+}
+
+/** Ends when the other side has had enough. */
+async function sendWithoutEnd(response: ServerResponse): Promise<void> {
+  response.writeHead(201, { 'content-type': 'application/sdp' });
+  await pipeline(sdpWithoutEnd, response).catch(() => undefined);
+}
+
+function* sdpWithoutEnd(): Generator<string> {
+  yield 'v=0\r\n';
+  for (;;) yield 'a=x\r\n'.repeat(4096);
 }
 
 function send(response: ServerResponse, { status, headers = {}, body = '' }: OriginAnswer): void {

@@ -5,5 +5,5 @@ output "signaling_url" {
 
 output "tunnel_ids" {
   description = "The tunnel of each built region. Its token is to be stored in the region by hand."
-  value       = { for region, it in cloudflare_zero_trust_tunnel_cloudflared.signaling : region => it.id }
+  value       = local.tunnel_ids
 }

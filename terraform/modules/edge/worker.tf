@@ -12,6 +12,17 @@ locals {
     { name = found[0], namespace_id = found[1], limit = tonumber(found[2]), period = tonumber(found[3]) }
   ]
   headers = "${var.worker.page}/_headers"
+
+  # A class that comes after the first deployment needs a step with a tag of its own.
+  migration = "v1"
+  migrated = contains(
+    try([for it in data.cloudflare_workers_scripts.all.result : it.migration_tag if it.id == var.name], []),
+    local.migration,
+  )
+}
+
+data "cloudflare_workers_scripts" "all" {
+  account_id = var.account_id
 }
 
 resource "cloudflare_workers_kv_namespace" "footprint" {
@@ -71,9 +82,9 @@ resource "cloudflare_workers_script" "edge" {
   # Secrets are put with `wrangler secret put`: as bindings they would be read back into the state.
   keep_bindings = ["secret_text"]
 
-  # A class that comes after the first deployment needs a step with a tag of its own.
-  migrations = {
-    new_tag            = "v1"
+  # Sent twice, it has Cloudflare refuse the Worker, so the plan after the first takes it out.
+  migrations = local.migrated ? null : {
+    new_tag            = local.migration
     new_sqlite_classes = values(local.durable_objects)
   }
 

@@ -3,7 +3,7 @@
 
 locals {
   schema    = jsondecode(var.schema)
-  documents = { for name, text in var.files : name => try(yamldecode(text), null) }
+  documents = { for name, text in var.files : name => try(jsondecode(jsonencode(yamldecode(text))), null) }
 
   # Objects and fields of the schema by dotted path; the file itself is "".
   children = { for key, it in local.schema.properties : key => it if it.type == "object" }

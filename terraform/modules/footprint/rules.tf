@@ -18,9 +18,13 @@ locals {
   # A /23 for the transceivers of each zone is what a /20 has room for.
   zone_letters = ["a", "b", "c", "d", "e", "f", "g", "h"]
 
+  # Of a field that stands twice Terraform takes the last and says nothing.
+  keys = { for name, text in var.files : name => flatten(regexall("(?m)^([a-z_]+):", text)) }
+
   own_faults = flatten([for name in keys(var.files) : [for fault in concat(
     can(regex(local.name_pattern, name)) ? [] : ["name the file for its region, as eu-central-1"],
-    can(yamldecode(var.files[name])) ? [] : ["the file is not YAML"],
+    can(jsonencode(yamldecode(var.files[name]))) ? [] : ["the file is not YAML"],
+    [for at, key in local.keys[name] : "${key}: the field stands twice" if index(local.keys[name], key) < at],
     [for cidr in try([local.good[name].cidr], []) : "cidr: ${cidr} is not a private network of RFC 1918"
     if !can(regex(local.private, cidr))],
     [for zone in local.lists[name].azs : "azs: ${zone} is not a zone of ${name}" if !startswith(zone, name)],

@@ -1,22 +1,33 @@
 variable "requester" {
-  description = "The region that asks for the peering: its network, and the route table by which its machines send."
-  type        = object({ region = string, cidr = string, vpc_id = string, route_table_id = string })
+  description = "AWS region that asks for the peerings."
+  type        = string
   nullable    = false
 
   validation {
-    condition     = can(cidrhost(var.requester.cidr, 0))
-    error_message = "The requester's cidr must be an IPv4 network."
+    condition     = can(regex("^[a-z]{2}(-[a-z]+)+-[0-9]$", var.requester))
+    error_message = "Give the name of a region, as eu-central-1."
   }
 }
 
-variable "accepter" {
-  description = "The region that accepts it, likewise."
-  type        = object({ region = string, cidr = string, vpc_id = string, route_table_id = string })
+variable "accepters" {
+  description = "AWS regions that accept them."
+  type        = set(string)
   nullable    = false
 
   validation {
-    condition     = can(cidrhost(var.accepter.cidr, 0)) && var.accepter.cidr != var.requester.cidr
-    error_message = "The accepter's cidr must be an IPv4 network, and not the requester's."
+    condition     = !contains(var.accepters, var.requester)
+    error_message = "A region has no peering with itself."
+  }
+}
+
+variable "networks" {
+  description = "Network of each region, and the route table by which its machines send."
+  type        = map(object({ cidr = string, vpc_id = string, route_table_id = string }))
+  nullable    = false
+
+  validation {
+    condition     = alltrue([for network in values(var.networks) : can(cidrhost(network.cidr, 0))])
+    error_message = "The cidr of each must be an IPv4 network."
   }
 }
 

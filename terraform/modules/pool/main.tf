@@ -6,6 +6,11 @@ locals {
   # Times at which a security group forgets a flow. A relay keeps its own for 60 s; clients check each 2 to 6 s.
   tracking_seconds = { udp = 30, udp_stream = 60, tcp_established = 350 }
   volume_gib       = 16
+
+  # Asked for by locals: else Terraform links each pool's resources to those of every other region's, the square of them.
+  profile_arn = aws_iam_instance_profile.this.arn
+  template    = { id = aws_launch_template.this.id, version = aws_launch_template.this.latest_version }
+  group_name  = aws_autoscaling_group.this.name
 }
 
 resource "aws_iam_instance_profile" "this" {
@@ -25,7 +30,7 @@ resource "aws_launch_template" "this" {
   tags                   = local.tags
 
   iam_instance_profile {
-    arn = aws_iam_instance_profile.this.arn
+    arn = local.profile_arn
   }
 
   network_interfaces {
@@ -91,11 +96,12 @@ resource "aws_autoscaling_group" "this" {
   termination_policies      = ["OldestLaunchTemplate", "Default"]
 
   launch_template {
-    id      = aws_launch_template.this.id
-    version = aws_launch_template.this.latest_version
+    id      = local.template.id
+    version = local.template.version
   }
 
-  # A new version comes up before an old machine begins to drain.
+  # A new version comes up before an old machine begins to drain; one that does not ends the refresh. No rollback: it
+  # would start the same version anew, and a machine_image by resolve:ssm: refuses it.
   instance_refresh {
     strategy = "Rolling"
 
@@ -103,7 +109,6 @@ resource "aws_autoscaling_group" "this" {
       min_healthy_percentage = 100
       max_healthy_percentage = 150
       instance_warmup        = tostring(var.warmup_seconds)
-      auto_rollback          = true
     }
   }
 
@@ -122,7 +127,7 @@ resource "aws_autoscaling_group" "this" {
 resource "aws_autoscaling_lifecycle_hook" "drain" {
   region                 = var.region
   name                   = var.lifecycle_hook
-  autoscaling_group_name = aws_autoscaling_group.this.name
+  autoscaling_group_name = local.group_name
   lifecycle_transition   = "autoscaling:EC2_INSTANCE_TERMINATING"
   # The machine gives a sign of life each 20 s while it drains; without one it is gone, and nothing waits for it.
   heartbeat_timeout = 120
@@ -132,7 +137,7 @@ resource "aws_autoscaling_lifecycle_hook" "drain" {
 resource "aws_autoscaling_policy" "this" {
   region                 = var.region
   name                   = "${var.name}-${lower(var.scale.metric)}"
-  autoscaling_group_name = aws_autoscaling_group.this.name
+  autoscaling_group_name = local.group_name
   policy_type            = "TargetTrackingScaling"
 
   target_tracking_configuration {
@@ -145,7 +150,7 @@ resource "aws_autoscaling_policy" "this" {
 
       metric_dimension {
         name  = "AutoScalingGroupName"
-        value = aws_autoscaling_group.this.name
+        value = local.group_name
       }
     }
   }
@@ -159,7 +164,7 @@ resource "aws_cloudwatch_metric_alarm" "full" {
   alarm_description   = "The pool cannot grow any more: raise max in regions/${var.region}.yaml."
   namespace           = "AWS/AutoScaling"
   metric_name         = "GroupInServiceInstances"
-  dimensions          = { AutoScalingGroupName = aws_autoscaling_group.this.name }
+  dimensions          = { AutoScalingGroupName = local.group_name }
   statistic           = "Minimum"
   period              = 300
   evaluation_periods  = 3

@@ -4,13 +4,13 @@
 locals {
   parameters = {
     relay = [
-      aws_ssm_parameter.shared["peers"].arn, aws_ssm_parameter.shared["routes"].arn,
-      aws_ssm_parameter.secret["routing_keys"].arn, aws_ssm_parameter.secret["redis_auth"].arn,
+      local.shared_arns["peers"], local.shared_arns["routes"],
+      local.secret_arns["routing_keys"], local.secret_arns["redis_auth"],
     ]
     transceiver = [
-      aws_ssm_parameter.secret["routing_keys"].arn, aws_ssm_parameter.secret["signing_key"].arn,
-      aws_ssm_parameter.secret["backend"].arn, aws_ssm_parameter.secret["redis_auth"].arn,
-      aws_ssm_parameter.tunnel_token.arn,
+      local.secret_arns["routing_keys"], local.secret_arns["signing_key"],
+      local.secret_arns["backend"], local.secret_arns["redis_auth"],
+      local.tunnel_token_arn,
     ]
   }
   machines = keys(local.parameters)
@@ -31,20 +31,20 @@ resource "aws_iam_role" "machine" {
 }
 
 resource "aws_iam_role_policy" "machine" {
-  for_each = aws_iam_role.machine
+  for_each = toset(local.machines)
   name     = "machine"
-  role     = each.value.name
+  role     = local.role_names[each.key]
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = concat(
       [
         { Sid = "Parameters", Effect = "Allow", Action = ["ssm:GetParameter"], Resource = local.parameters[each.key] },
-        { Sid = "Secrets", Effect = "Allow", Action = ["kms:Decrypt"], Resource = [aws_kms_key.this.arn] },
+        { Sid = "Secrets", Effect = "Allow", Action = ["kms:Decrypt"], Resource = [local.key_arn] },
         {
           Sid      = "Logs"
           Effect   = "Allow"
           Action   = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
-          Resource = ["${aws_cloudwatch_log_group.this[each.key].arn}:*"]
+          Resource = ["${local.log_group_arns[each.key]}:*"]
         },
         {
           Sid      = "Drain"

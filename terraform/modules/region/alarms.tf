@@ -10,7 +10,7 @@ locals {
 resource "aws_sns_topic" "alarms" {
   region            = var.name
   name              = "${var.deployment}-alarms"
-  kms_master_key_id = aws_kms_key.this.arn
+  kms_master_key_id = local.key_arn
   tags              = local.tags
 }
 
@@ -20,15 +20,15 @@ resource "aws_cloudwatch_metric_alarm" "no_relay" {
   alarm_description   = "No relay of the region takes clients; the accelerator sends them elsewhere."
   namespace           = "AWS/NetworkELB"
   metric_name         = "HealthyHostCount"
-  dimensions          = { LoadBalancer = aws_lb.relay.arn_suffix, TargetGroup = aws_lb_target_group.relay["clients"].arn_suffix }
+  dimensions          = { LoadBalancer = local.load_balancer.arn_suffix, TargetGroup = local.target_groups["clients"].arn_suffix }
   statistic           = "Maximum"
   period              = 60
   evaluation_periods  = 2
   comparison_operator = "LessThanThreshold"
   threshold           = 1
   treat_missing_data  = "breaching"
-  alarm_actions       = [aws_sns_topic.alarms.arn]
-  ok_actions          = [aws_sns_topic.alarms.arn]
+  alarm_actions       = [local.alarm_topic_arn]
+  ok_actions          = [local.alarm_topic_arn]
   tags                = local.tags
 }
 
@@ -38,15 +38,15 @@ resource "aws_cloudwatch_metric_alarm" "sick_relay" {
   alarm_description   = "A relay stays unhealthy, although it should have been replaced."
   namespace           = "AWS/NetworkELB"
   metric_name         = "UnHealthyHostCount"
-  dimensions          = { LoadBalancer = aws_lb.relay.arn_suffix, TargetGroup = aws_lb_target_group.relay["clients"].arn_suffix }
+  dimensions          = { LoadBalancer = local.load_balancer.arn_suffix, TargetGroup = local.target_groups["clients"].arn_suffix }
   statistic           = "Minimum"
   period              = 60
   evaluation_periods  = 15
   comparison_operator = "GreaterThanThreshold"
   threshold           = 0
   treat_missing_data  = "notBreaching"
-  alarm_actions       = [aws_sns_topic.alarms.arn]
-  ok_actions          = [aws_sns_topic.alarms.arn]
+  alarm_actions       = [local.alarm_topic_arn]
+  ok_actions          = [local.alarm_topic_arn]
   tags                = local.tags
 }
 
@@ -64,8 +64,8 @@ resource "aws_cloudwatch_metric_alarm" "full_transceivers" {
   threshold           = 90
   # No machine reports, so none takes calls.
   treat_missing_data = "breaching"
-  alarm_actions      = [aws_sns_topic.alarms.arn]
-  ok_actions         = [aws_sns_topic.alarms.arn]
+  alarm_actions      = [local.alarm_topic_arn]
+  ok_actions         = [local.alarm_topic_arn]
   tags               = local.tags
 }
 
@@ -83,7 +83,7 @@ resource "aws_cloudwatch_metric_alarm" "redis" {
   comparison_operator = "GreaterThanThreshold"
   threshold           = 80
   treat_missing_data  = "missing"
-  alarm_actions       = [aws_sns_topic.alarms.arn]
-  ok_actions          = [aws_sns_topic.alarms.arn]
+  alarm_actions       = [local.alarm_topic_arn]
+  ok_actions          = [local.alarm_topic_arn]
   tags                = local.tags
 }

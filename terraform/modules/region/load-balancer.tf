@@ -9,7 +9,7 @@ resource "aws_lb" "relay" {
   ip_address_type                  = "ipv4"
   enable_cross_zone_load_balancing = true
   # Without one of its own, the accelerator would hide the client's address.
-  security_groups = [aws_security_group.this["load_balancer"].id]
+  security_groups = [local.group_ids["load_balancer"]]
   tags            = local.tags
 
   # Known ahead, for the other regions' relays are told these.
@@ -17,7 +17,7 @@ resource "aws_lb" "relay" {
     for_each = var.load_balancer_addresses
 
     content {
-      subnet_id            = aws_subnet.load_balancer[subnet_mapping.key].id
+      subnet_id            = local.load_balancer_subnet_ids[subnet_mapping.key]
       private_ipv4_address = subnet_mapping.value
     }
   }
@@ -58,13 +58,13 @@ resource "aws_lb_target_group" "relay" {
 resource "aws_lb_listener" "relay" {
   for_each          = local.listeners
   region            = var.name
-  load_balancer_arn = aws_lb.relay.arn
+  load_balancer_arn = local.load_balancer.arn
   protocol          = each.value.protocol
   port              = each.value.port
   tags              = local.tags
 
   default_action {
     type             = "forward"
-    target_group_arn = aws_lb_target_group.relay[each.key].arn
+    target_group_arn = local.target_groups[each.key].arn
   }
 }

@@ -43,7 +43,7 @@ resource "aws_cloudwatch_log_group" "this" {
   region            = var.name
   name              = "/${var.deployment}/${each.key}"
   retention_in_days = var.log_days
-  kms_key_id        = aws_kms_key.this.arn
+  kms_key_id        = local.key_arn
   tags              = local.tags
 }
 
@@ -63,13 +63,13 @@ resource "aws_iam_role" "flow_log" {
 
 resource "aws_iam_role_policy" "flow_log" {
   name = "logs"
-  role = aws_iam_role.flow_log.name
+  role = local.flow_log_role.name
   policy = jsonencode({
     Version = "2012-10-17"
     Statement = [{
       Effect   = "Allow"
       Action   = ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"]
-      Resource = ["${aws_cloudwatch_log_group.this["network"].arn}:*"]
+      Resource = ["${local.log_group_arns["network"]}:*"]
     }]
   })
 }
@@ -77,8 +77,8 @@ resource "aws_iam_role_policy" "flow_log" {
 resource "aws_flow_log" "refused" {
   region          = var.name
   vpc_id          = var.network.vpc_id
-  log_destination = aws_cloudwatch_log_group.this["network"].arn
-  iam_role_arn    = aws_iam_role.flow_log.arn
+  log_destination = local.log_group_arns["network"]
+  iam_role_arn    = local.flow_log_role.arn
   # What is accepted is a line for each call and direction each minute, and relays count it.
   traffic_type             = "REJECT"
   max_aggregation_interval = 60

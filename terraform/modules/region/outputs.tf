@@ -10,3 +10,8 @@ output "alarm_topic_arn" {
   description = "Topic of the region's alarms; who subscribes is told."
   value       = aws_sns_topic.alarms.arn
 }
+
+output "kms_key_arn" {
+  description = "Key of the region's secrets and logs."
+  value       = aws_kms_key.this.arn
+}

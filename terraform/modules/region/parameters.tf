@@ -25,7 +25,7 @@ resource "aws_ssm_parameter" "secret" {
   region           = var.name
   name             = "${local.prefix}/${replace(each.key, "_", "-")}"
   type             = "SecureString"
-  key_id           = aws_kms_key.this.arn
+  key_id           = local.key_arn
   value_wo         = var.secrets[each.key]
   value_wo_version = var.secrets_version
   tags             = local.tags
@@ -37,7 +37,7 @@ resource "aws_ssm_parameter" "tunnel_token" {
   region           = var.name
   name             = "${local.prefix}/tunnel-token"
   type             = "SecureString"
-  key_id           = aws_kms_key.this.arn
+  key_id           = local.key_arn
   value_wo         = "unset"
   value_wo_version = 1
   tags             = local.tags

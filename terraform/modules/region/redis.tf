@@ -9,7 +9,7 @@ resource "aws_elasticache_subnet_group" "this" {
   region      = var.name
   name        = var.deployment
   description = "Redis of ${var.deployment}"
-  subnet_ids  = [for subnet in aws_subnet.redis : subnet.id]
+  subnet_ids  = values(local.redis_subnet_ids)
   tags        = local.tags
 }
 
@@ -24,11 +24,11 @@ resource "aws_elasticache_replication_group" "this" {
   num_cache_clusters         = length(local.redis_nodes)
   automatic_failover_enabled = var.settings.redis.replicas > 0
   multi_az_enabled           = var.settings.redis.replicas > 0
-  subnet_group_name          = aws_elasticache_subnet_group.this.name
-  security_group_ids         = [aws_security_group.this["redis"].id]
+  subnet_group_name          = local.redis_subnet_group
+  security_group_ids         = [local.group_ids["redis"]]
   port                       = local.redis_port
   at_rest_encryption_enabled = true
-  kms_key_id                 = aws_kms_key.this.arn
+  kms_key_id                 = local.key_arn
   transit_encryption_enabled = true
   transit_encryption_mode    = "required"
   auth_token_wo              = var.secrets.redis_auth

@@ -49,12 +49,6 @@ locals {
   )
 }
 
-locals {
-  # Asked for by locals: else Terraform links each region's rules to the groups of every other, the square of them.
-  group_ids      = { for group, it in aws_security_group.this : group => it.id }
-  prefix_list_id = aws_ec2_managed_prefix_list.peers.id
-}
-
 resource "aws_security_group" "this" {
   for_each    = local.groups
   region      = var.name

@@ -42,23 +42,23 @@ resource "aws_subnet" "redis" {
 }
 
 resource "aws_route_table_association" "relay" {
-  for_each       = aws_subnet.relay
+  for_each       = var.subnets
   region         = var.name
-  subnet_id      = each.value.id
+  subnet_id      = local.relay_subnet_ids[each.key]
   route_table_id = var.network.route_table_id
 }
 
 resource "aws_route_table_association" "transceiver" {
-  for_each       = aws_subnet.transceiver
+  for_each       = var.subnets
   region         = var.name
-  subnet_id      = each.value.id
+  subnet_id      = local.transceiver_subnet_ids[each.key]
   route_table_id = var.network.route_table_id
 }
 
 resource "aws_route_table_association" "load_balancer" {
-  for_each       = aws_subnet.load_balancer
+  for_each       = var.subnets
   region         = var.name
-  subnet_id      = each.value.id
+  subnet_id      = local.load_balancer_subnet_ids[each.key]
   route_table_id = var.network.route_table_id
 }
 

@@ -112,6 +112,10 @@ variable "routes" {
     condition     = can(tolist(jsondecode(var.routes)))
     error_message = "The routes must be a JSON list."
   }
+  validation {
+    condition     = length(var.routes) <= 8192
+    error_message = "The routes are ${length(var.routes)} characters long, and an SSM parameter takes 8192: use fewer zones a region."
+  }
 }
 
 variable "images" {
@@ -190,6 +194,11 @@ variable "drain_seconds" {
   validation {
     condition     = var.drain_seconds.relay >= 30 && var.drain_seconds.transceiver >= 0
     error_message = "Relays need 30 s at least, for the load balancer moves flows after as many."
+  }
+  validation {
+    # A machine gives 100 signs of life at most, each good for the two minutes of the hook in modules/pool.
+    condition     = max(values(var.drain_seconds)...) <= 10800
+    error_message = "Auto scaling ends a machine after 12,000 s whatever it does: give 10800 s at most."
   }
 }
 

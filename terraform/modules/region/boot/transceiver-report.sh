@@ -6,11 +6,12 @@ metrics=
 for ((port = 9500; port < 9516; port++)); do
   metrics+=$(curl -sf "http://127.0.0.1:$port/metrics" || true)$'\n'
 done
+# A machine that takes no call says nothing: as an empty one it would let the group shrink.
 read -r sessions percent < <(awk '
   /^transceiver_sessions{/ { sessions += $2 }
   /^transceiver_capacity / { capacity += $2 }
-  END { print sessions + 0, capacity ? 100 * sessions / capacity : 0 }
-' <<< "$metrics")
+  END { if (capacity) print sessions + 0, 100 * sessions / capacity }
+' <<< "$metrics") || exit 0
 dimension="Dimensions=[{Name=AutoScalingGroupName,Value=$AUTOSCALING_GROUP}]"
 aws cloudwatch put-metric-data --namespace GlobalRelay --metric-data \
   "MetricName=Sessions,Unit=Count,Value=$sessions,$dimension" \
