@@ -242,11 +242,13 @@ async function hashed(command: string): Promise<string> {
   return key!;
 }
 
-/** Writes a script with the roster's class. */
+/** Writes a script with the roster's class, and no other module, for Terraform uploads one file. */
 async function proveBundle(): Promise<void> {
   const folder = await mkdtemp(`${tmpdir()}/edge-`);
   onTestFinished(() => rm(folder, { recursive: true }));
   await shell(`npx wrangler deploy --dry-run --outdir ${folder}`);
+  const files = await readdir(folder);
+  expect(files.toSorted()).toEqual(['README.md', 'index.js', 'index.js.map']);
   expect(await readFile(`${folder}/index.js`, 'utf8')).toMatch(/export\{.*\bRoster\b/);
 }
 

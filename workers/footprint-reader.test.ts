@@ -34,7 +34,7 @@ describe('defaultIndex', () => {
 
   it('is the table that the Worker was deployed with', () => {
     using error = vi.spyOn(console, 'error').mockReturnValue();
-    const { clusters } = defaultIndex(JSON.stringify(testTable()), away);
+    const { clusters } = defaultIndex(testTable(), away);
     expect(clusters).toEqual(testTable().clusters);
     expect(error).toHaveBeenCalledExactlyOnceWith(
       expect.objectContaining({ error: 'Error: KV is away' }),
@@ -42,6 +42,15 @@ describe('defaultIndex', () => {
   });
 
   it('does not hide what went wrong when there is none', () => {
-    expect(() => defaultIndex('\n', away)).toThrow(away);
+    expect(() => defaultIndex(null, away)).toThrow(away);
+  });
+
+  it('says where it does not fit', () => {
+    using error = vi.spyOn(console, 'error').mockReturnValue();
+    const broken = { ...testTable(), version: 2 };
+    expect(() => defaultIndex(broken, away)).toThrow(
+      'The steering table bundled with the Worker does not fit at version',
+    );
+    expect(error).toHaveBeenCalledOnce();
   });
 });

@@ -1,7 +1,8 @@
 /** The steering table as requests read it: from the isolate, parsed once per refresh. */
 import * as v from 'valibot';
 import { SteeringTableSchema } from '../protocol/footprint.ts';
-import bundled from './default-steering.txt';
+// As JSON it becomes part of the one module that a deployment uploads.
+import bundled from './default-steering.json' with { type: 'json' };
 import { drain, readDrained } from './drained.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 import { steeringIndex, type SteeringIndex } from './steering.ts';
@@ -64,13 +65,13 @@ async function load(namespace: KVNamespace): Promise<SteeringIndex> {
 /**
  * The table that the Worker was deployed with, for a store that has none or cannot be read.
  *
- * @param text Of the table; empty when there is none.
- * @throws What went wrong with the store when there is no such table.
+ * @param table Null when there is none.
+ * @throws What went wrong with the store when there is no such table; FootprintUnavailable when it does not fit.
  */
-export function defaultIndex(text: string, error: unknown): SteeringIndex {
-  if (text.trim() === '') throw error;
+export function defaultIndex(table: unknown, error: unknown): SteeringIndex {
+  if (table === null) throw error;
   console.error({ message: 'steering by the bundled table', error: String(error) });
-  return parseSteering(text);
+  return checkedIndex(table, 'bundled with the Worker');
 }
 
 /** @throws FootprintUnavailable */
@@ -81,12 +82,16 @@ export function parseSteering(text: string): SteeringIndex {
   } catch {
     throw new FootprintUnavailable('The steering table in KV is not JSON.', true);
   }
-  const result = v.safeParse(SteeringTableSchema, json);
+  return checkedIndex(json, 'in KV');
+}
+
+function checkedIndex(table: unknown, place: string): SteeringIndex {
+  const result = v.safeParse(SteeringTableSchema, table);
   if (result.success) return steeringIndex(result.output);
   const [issue] = result.issues;
   const where = v.getDotPath(issue) ?? 'the table';
   throw new FootprintUnavailable(
-    `The steering table in KV does not fit at ${where}: ${issue.message}.`,
+    `The steering table ${place} does not fit at ${where}: ${issue.message}.`,
     true,
   );
 }
