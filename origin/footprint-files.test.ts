@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,6 +79,16 @@ describe('reading', () => {
     expect(error).toBeInstanceOf(FootprintError);
     expect(error).toHaveProperty('faults.0', expect.stringMatching(fault));
     expect(error).toHaveProperty('faults.0', expect.stringMatching(/^regions\/eu-central-1\.yaml/));
+  });
+
+  test('refuses a name in capitals, and a folder in the place of a file', async () => {
+    await write('eu-central-1.yaml', good);
+    await write('us-east-1.YAML', good);
+    await expect(readFootprint(directory)).rejects.toThrow('regions/us-east-1.YAML: name it .yaml');
+    await mkdir(join(directory, 'us-west-2.yaml'));
+    await expect(readFootprint(directory)).rejects.toThrow(
+      'regions/us-west-2.yaml: cannot be read: ',
+    );
   });
 
   test('tells the faults of all files at once', async () => {

@@ -9,6 +9,8 @@ import { checkFootprint, FootprintError, type Footprint } from '../protocol/foot
 export const REGION_YAML = { version: '1.1' } as const;
 
 const EXTENSION = '.yaml';
+/** Of files that somebody may take for region files. */
+const MISNAMED = /\.ya?ml$/i;
 const LEDGER = basename(LEDGER_FILE);
 
 /**
@@ -27,8 +29,10 @@ export function parseFootprint(texts: Readonly<Record<string, string>>): Footpri
   const faults: string[] = [];
   const files: Record<string, unknown> = {};
   for (const [file, text] of Object.entries(texts)) {
-    if (file.endsWith('.yml')) faults.push(`regions/${file}: name it .yaml, or it is not read`);
-    if (!file.endsWith(EXTENSION)) continue;
+    if (!file.endsWith(EXTENSION)) {
+      if (MISNAMED.test(file)) faults.push(`regions/${file}: name it .yaml, or it is not read`);
+      continue;
+    }
     files[file.slice(0, -EXTENSION.length)] = parse(`regions/${file}`, text, faults);
   }
   const ledger = parseLedger(texts[LEDGER], faults);
@@ -39,14 +43,19 @@ export function parseFootprint(texts: Readonly<Record<string, string>>): Footpri
 async function readFiles(directory: string): Promise<Record<string, string>> {
   const texts: Record<string, string> = {};
   for (const file of await list(directory)) {
-    if (isOfFootprint(file)) texts[file] = await readFile(join(directory, file), 'utf8');
+    if (!isOfFootprint(file)) continue;
+    try {
+      texts[file] = await readFile(join(directory, file), 'utf8');
+    } catch (error) {
+      throw new FootprintError([`regions/${file}: cannot be read: ${messageOf(error)}`]);
+    }
   }
   return texts;
 }
 
 /** Whether a file of a folder of regions is read, or told as misnamed. */
 export function isOfFootprint(file: string): boolean {
-  return file === LEDGER || file.endsWith(EXTENSION) || file.endsWith('.yml');
+  return file === LEDGER || MISNAMED.test(file);
 }
 
 async function list(directory: string): Promise<string[]> {

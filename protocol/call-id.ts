@@ -6,7 +6,7 @@
  * `cluster u16 | transceiver u16 | call 16 B | tenant UTF-8`, sealed by AES-128-GCM under a key that
  * HKDF-SHA-256 (RFC 5869) derives from the routing key.
  */
-import { createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { createDecipheriv, hkdfSync } from 'node:crypto';
 import type { CryptoKey } from 'jose';
 import { requireInteger } from './integer.ts';
 import type { RoutingKey } from './routing-keys.ts';
@@ -30,7 +30,7 @@ export interface CallRef {
 
 /** A fresh random name for a session: 128 bits as 32 hexadecimal digits. */
 export function newCall(): string {
-  return randomBytes(16).toString('hex');
+  return Buffer.from(crypto.getRandomValues(new Uint8Array(16)).buffer).toString('hex');
 }
 
 /** Seals with the first of its keys and opens with all of them. */
@@ -48,7 +48,7 @@ export class CallIdCodec {
    * @param iv 12 bytes, never used twice under one key; random unless a test needs a known answer.
    * @throws RangeError when a field does not fit.
    */
-  async seal(ref: CallRef, iv: Uint8Array = randomBytes(IV_LENGTH)): Promise<string> {
+  async seal(ref: CallRef, iv?: Uint8Array): Promise<string> {
     const tenant = Buffer.from(ref.tenant, 'utf8');
     requireInteger('cluster', ref.cluster, 1, 0xffff);
     requireInteger('transceiver', ref.transceiver, 0, 0xffff);
@@ -62,8 +62,9 @@ export class CallIdCodec {
     plain.write(ref.call, 4, 'hex');
     plain.set(tenant, FIXED_LENGTH);
     const sealed = Buffer.alloc(IV_LENGTH + plain.length + TAG_LENGTH);
-    sealed.set(iv);
-    // WebCrypto, for in workerd the cipher of node:crypto is a stream, which costs as much as ten seals.
+    if (iv) sealed.set(iv);
+    else crypto.getRandomValues(sealed.subarray(0, IV_LENGTH));
+    // WebCrypto, for in workerd the cipher of node:crypto makes a whole stream for each seal.
     const algorithm = { name: 'AES-GCM', iv: sealed.subarray(0, IV_LENGTH) };
     const key = await this.#keyToSeal();
     sealed.set(new Uint8Array(await crypto.subtle.encrypt(algorithm, key, plain)), IV_LENGTH);

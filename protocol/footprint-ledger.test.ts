@@ -37,6 +37,7 @@ describe('the ledger', () => {
 
   test.each([
     [null, 'the file: '],
+    [[], 'the file: '],
     [{ 'us-east-1': { ...US, id: 0 } }, 'us-east-1.id: '],
     [{ 'us-east-1': { id: 1 } }, 'us-east-1.cidr: '],
     [{ virginia: US }, 'virginia: '],

@@ -24,6 +24,8 @@ const FIELDS = ['id', 'cidr'] as const;
  * @returns Every id and network that is another region's or was changed, and every fault of the ledger.
  */
 export function ledgerFaults(files: Readonly<Record<string, unknown>>, ledger: unknown): string[] {
+  // A list would pass for a record of nothing.
+  if (Array.isArray(ledger)) return [`${LEDGER_FILE}: the file: give regions by name, not a list`];
   const result = v.safeParse(LedgerSchema, ledger);
   if (!result.success) {
     return result.issues.map(

@@ -1,4 +1,4 @@
-/** Keys of HMAC-SHA-256 as WebCrypto wants them, made ready once: that costs more than a signature. */
+/** Keys of HMAC-SHA-256 as WebCrypto wants them, made ready once and not for every signature. */
 import type { CryptoKey } from 'jose';
 
 const ready = new WeakMap<Uint8Array, CryptoKey>();

@@ -143,7 +143,7 @@ export async function sign(
     exp: iat + TOKEN_LIFETIME,
     jti: crypto.randomUUID(),
   };
-  // SignJWT would clone the claims first, which costs as much as all the rest.
+  // SignJWT would clone the claims first.
   return new CompactSign(encoder.encode(JSON.stringify(payload)))
     .setProtectedHeader({ alg: ALGORITHM })
     .sign(await hmacKey(key));

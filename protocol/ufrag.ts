@@ -7,7 +7,7 @@
  * minutes since {@link UFRAG_EPOCH}. It is enciphered as a single AES block (encode-then-encipher, as
  * in draft-ietf-quic-load-balancers §5.4.1), so the zero tail is a 32-bit check of the whole block.
  */
-import { createCipheriv, randomFillSync, type Cipheriv } from 'node:crypto';
+import { createCipheriv, type Cipheriv } from 'node:crypto';
 import { AesBlockDecipher } from './aes-block.ts';
 import { requireInteger } from './integer.ts';
 import type { RoutingKey } from './routing-keys.ts';
@@ -80,7 +80,7 @@ export class UfragCodec {
     view.setUint8(4, minutes >>> 16);
     view.setUint16(5, minutes & 0xffff);
     if (nonce) block.set(nonce.subarray(0, NONCE_LENGTH), NONCE_OFFSET);
-    else randomFillSync(block, NONCE_OFFSET, NONCE_LENGTH);
+    else crypto.getRandomValues(block.subarray(NONCE_OFFSET, NONCE_OFFSET + NONCE_LENGTH));
     return this.#sealingKeyId + this.#cipher.update(block).toString('base64').slice(0, 22);
   }
 

@@ -40,8 +40,8 @@ const preflight = cors({
 });
 
 /**
- * Sets them on the answer itself. Hono would make two more responses to carry them, which cost more than
- * steering does. So every route answers with a response of its own, whose headers can be changed.
+ * Sets them on the answer itself, since Hono would make two more responses to carry them. So every route
+ * answers with a response of its own, whose headers can be changed.
  */
 export const answerHeaders: MiddlewareHandler<EdgeEnv> = async (context, next) => {
   if (context.req.method === 'OPTIONS') return preflight(context, next);

@@ -1,8 +1,10 @@
 /** What the routes of the edge share. */
 import type { Context } from 'hono';
 import type { Caller } from './callers.ts';
+import type { Place } from './client-place.ts';
 import { readFootprint } from './footprint-reader.ts';
 import { rosterReader, type RosterReader } from './roster-reader.ts';
+import { placeOf } from './place.ts';
 import type { SteeringIndex } from './steering.ts';
 
 export interface EdgeEnv {
@@ -12,6 +14,8 @@ export interface EdgeEnv {
   };
   Variables: {
     requestId: string;
+    /** Where the request comes from; see {@link placeFor}. */
+    place: Place;
     /** On routes of calls. */
     caller: Caller;
   };
@@ -26,6 +30,15 @@ export function footprintFor(context: EdgeContext): Promise<SteeringIndex> {
 
 export function rostersFor(context: EdgeContext): RosterReader {
   return rosterReader(context.env.ROSTER, backgroundOf(context));
+}
+
+/** Read once: each look into `request.cf` goes through the runtime. */
+export function placeFor(context: EdgeContext): Place {
+  const known: Place | undefined = context.get('place');
+  if (known) return known;
+  const place = placeOf(context.req.raw);
+  context.set('place', place);
+  return place;
 }
 
 export function backgroundOf(context: EdgeContext): (work: Promise<unknown>) => void {

@@ -3,12 +3,11 @@ import type { CallRef } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { giveBackEnded } from './admission.ts';
-import { backgroundOf, footprintFor, tenantOf, type EdgeContext } from './edge.ts';
+import { backgroundOf, footprintFor, placeFor, tenantOf, type EdgeContext } from './edge.ts';
 import { endSession, originOf, patchSession, type PatchOutcome } from './forward.ts';
 import { edgeKeys } from './keys.ts';
 import { failed, logFailure } from './origin-failure.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
-import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { steer } from './steering.ts';
 
@@ -80,7 +79,7 @@ export async function patchHeldCall(
   const common = { requestId: context.get('requestId'), transceiver, call, tenant };
   const origin = originOf(cluster, keys, CHANGE_TIMEOUT);
   const restart = async (): Promise<PatchOutcome> => {
-    const { ingress } = steer(await footprintFor(context), placeOf(context.req.raw));
+    const { ingress } = steer(await footprintFor(context), placeFor(context));
     const expiresAt = Date.now() + SESSION_LIFETIME;
     const ufrag = keys.ufrags.seal({ cluster: ref.cluster, transceiver, expiresAt });
     const relays = relaysFor(ingress ?? cluster, cluster);

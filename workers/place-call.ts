@@ -6,7 +6,14 @@ import { problemResponse } from '../protocol/problem.ts';
 import type { SessionConfig } from '../protocol/session-config.ts';
 import { Admission, tooManyCalls } from './admission.ts';
 import { candidates, type Candidate } from './candidates.ts';
-import { backgroundOf, footprintFor, rostersFor, tenantOf, type EdgeContext } from './edge.ts';
+import {
+  backgroundOf,
+  footprintFor,
+  rostersFor,
+  tenantOf,
+  type EdgeContext,
+  placeFor,
+} from './edge.ts';
 import {
   createSession,
   originOf,
@@ -17,7 +24,6 @@ import {
 import { edgeKeys, type EdgeKeys } from './keys.ts';
 import { mayLeaveOrphan, removeOrphan } from './orphans.ts';
 import { AGAIN, failed, logFailure, noCapacity, RETRY_AFTER } from './origin-failure.ts';
-import { placeOf } from './place.ts';
 import { relaysFor } from './relays.ts';
 import { relayPath, StageTimings } from './response-headers.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
@@ -53,7 +59,7 @@ export async function placeCall(
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
   const steering = await timings.measure('steer', async () =>
-    steer(await footprintFor(context), placeOf(context.req.raw)),
+    steer(await footprintFor(context), placeFor(context)),
   );
   const { clusters, ingress, reason } = steering;
   const [home] = clusters;
@@ -188,7 +194,7 @@ async function placed(
   timings: StageTimings,
 ): Promise<PlacedCall> {
   if (answerMs !== undefined) timings.add('answer', answerMs);
-  const { colo } = placeOf(context.req.raw);
+  const { colo } = placeFor(context);
   const path = { colo, cluster: cluster.region, ingress: ingress.region, transceiver };
   return {
     id: await keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),

@@ -2,8 +2,7 @@
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { Caller } from './callers.ts';
-import type { EdgeContext, EdgeEnv } from './edge.ts';
-import { placeOf } from './place.ts';
+import { placeFor, type EdgeContext, type EdgeEnv } from './edge.ts';
 
 /** Times a request in the order of the data point's doubles, as `Server-Timing` names them. */
 const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer', 'admit'] as const;
@@ -43,7 +42,7 @@ export const logRequests: MiddlewareHandler<EdgeEnv> = async (context, next) => 
 
 function recordOf(context: EdgeContext, duration: number): RequestRecord {
   const { status, headers } = context.res;
-  const { colo, country } = placeOf(context.req.raw);
+  const { colo, country } = placeFor(context);
   // Unset on routes that no caller enters.
   const caller: Caller | undefined = context.get('caller');
   return {

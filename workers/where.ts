@@ -2,9 +2,8 @@
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import type { RosterEntry } from '../protocol/roster.ts';
 import { candidates } from './candidates.ts';
-import { footprintFor, rostersFor, type EdgeContext } from './edge.ts';
+import { footprintFor, rostersFor, type EdgeContext, placeFor } from './edge.ts';
 import { clusterLoad, hasRoom, whyNone } from './pick.ts';
-import { placeOf } from './place.ts';
 import type { RosterReader } from './roster-reader.ts';
 import { distanceKm, steer, type Steering } from './steering.ts';
 import { suspects } from './suspects.ts';
@@ -17,7 +16,7 @@ const FAILED = 'it failed a call a moment ago';
 
 /** `GET /v1/where`. It draws no lot, as a call does, so that the same state gives the same answer. */
 export async function where(context: EdgeContext): Promise<Response> {
-  const place = placeOf(context.req.raw);
+  const place = placeFor(context);
   const steering = steer(await footprintFor(context), place);
   const { basis, clusters, ingress, peers } = steering;
   const readRoster = readingOnce(rostersFor(context));

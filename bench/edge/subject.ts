@@ -19,20 +19,37 @@ const PLACE = { colo: 'FRA', latitude: '50.11', longitude: '8.68', country: 'DE'
 /** As long as those that the edge sends to an origin. */
 const SENT_HEADERS = {
   'content-type': 'application/sdp',
-  authorization: `Bearer ${'x'.repeat(800)}`,
+  authorization: `Bearer ${'x'.repeat(639)}`,
   'x-request-id': crypto.randomUUID(),
 };
 
 /** As long as those that the edge answers with. */
 const TOLD_HEADERS = {
   'content-type': 'application/sdp',
-  location: `/v1/calls/${'x'.repeat(80)}`,
+  location: `/v1/calls/${'x'.repeat(73)}`,
   etag: '"1"',
   'server-timing': 'steer;dur=0.0, roster;dur=0.0, mint;dur=0.0, forward;dur=1.0',
   'relay-path': 'colo="FRA", cluster="eu-central-0", ingress="eu-central-0", transceiver=1',
   'x-request-id': crypto.randomUUID(),
   'access-control-expose-headers': 'x'.repeat(110),
   'access-control-allow-origin': '*',
+};
+
+/** As long as what the edge logs of a call. */
+const LINE = {
+  message: 'request',
+  requestId: crypto.randomUUID(),
+  method: 'POST',
+  route: '/v1/calls',
+  status: 201,
+  duration: 1,
+  tenant: 'public',
+  by: 'nothing',
+  colo: 'FRA',
+  country: 'DE',
+  path: TOLD_HEADERS['relay-path'],
+  stages: { steer: 0, roster: 0, mint: 0, forward: 1 },
+  version: 'bench',
 };
 
 export interface Subject {
@@ -71,13 +88,18 @@ export async function startEdgeSubject(
   });
 }
 
-/** A Worker that reads, sends and answers as many bytes as the edge, and nothing else: what the platform takes. */
+/**
+ * A Worker that reads, sends and answers as many bytes as the edge and logs a line, and nothing else: what the
+ * platform takes. The line is in it, since workerd alone formats it for a terminal, which Cloudflare does not.
+ */
 export async function startForwardSubject(host: string): Promise<Subject> {
   const contents = `const sent = ${JSON.stringify(SENT_HEADERS)};
   const told = ${JSON.stringify(TOLD_HEADERS)};
+  const line = ${JSON.stringify(LINE)};
   export default { async fetch(request) {
     const body = await request.arrayBuffer();
     const answer = await fetch('http://${host}/v1/sessions', { method: 'POST', headers: sent, body });
+    console.log(line);
     return new Response(await answer.arrayBuffer(), { status: answer.status, headers: told });
   } }`;
   const workerd = await startWorkerd({

@@ -45,7 +45,6 @@ test('Chrome', () => {
     'a=setup:active',
     'a=sendrecv',
     'a=rtcp-mux',
-    'a=rtcp-mux-only',
     'a=rtpmap:111 opus/48000/2',
     'a=fmtp:111 minptime=10;useinbandfec=1',
     'a=msid:name audio',

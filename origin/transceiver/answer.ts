@@ -72,8 +72,7 @@ function audioLines(
   const sends = direction === 'sendrecv' || direction === 'sendonly';
   return [
     `a=${direction}`,
-    // RFC 9725 §4.4.1 asks for the second: there is no port for RTCP alone.
-    ...(rtcpMux ? ['a=rtcp-mux', 'a=rtcp-mux-only'] : []),
+    ...(rtcpMux ? ['a=rtcp-mux'] : []),
     ...codecLines,
     ...(sends ? [`a=msid:${to.cname} audio`, `a=ssrc:${to.ssrc} cname:${to.cname}`] : []),
   ];
