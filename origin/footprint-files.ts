@@ -5,6 +5,9 @@ import { type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { LEDGER_FILE } from '../protocol/footprint-ledger.ts';
 import { checkFootprint, FootprintError, type Footprint } from '../protocol/footprint.ts';
 
+/** The YAML of region files, as Terraform reads it: NO without quotes is false there, and 010 is eight. */
+export const REGION_YAML = { version: '1.1' } as const;
+
 const EXTENSION = '.yaml';
 /** Of files that somebody may take for region files. */
 const MISNAMED = /\.ya?ml$/i;
@@ -65,7 +68,7 @@ async function list(directory: string): Promise<string[]> {
 
 function parse(file: string, text: string, faults: string[]): unknown {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  const document = parseDocument(text, { ...REGION_YAML, lineCounter, prettyErrors: false });
   // A warning is a value that would not be read as it is written.
   const broken = [...document.errors, ...document.warnings, ...switches(document)];
   for (const { pos, message } of broken) {
@@ -80,17 +83,17 @@ function parse(file: string, text: string, faults: string[]): unknown {
   }
 }
 
-/** Words that are texts here, and true or false to Terraform, which reads YAML 1.1. */
+/** Words that look like texts and are true or false to YAML 1.1. */
 const SWITCH = /^(?:y|yes|n|no|on|off)$/i;
 
 function switches(document: Document): { pos: readonly [number, ...number[]]; message: string }[] {
   const found: ReturnType<typeof switches> = [];
   visit(document, {
-    Scalar: (_, { type, value, range }) => {
-      if (type !== 'PLAIN' || typeof value !== 'string' || !SWITCH.test(value)) return;
+    Scalar: (_, { type, source, range }) => {
+      if (type !== 'PLAIN' || source === undefined || !SWITCH.test(source)) return;
       found.push({
         pos: range ?? [0],
-        message: `put ${value} in quotes: YAML takes it for a yes or no`,
+        message: `put ${source} in quotes: YAML takes it for a yes or no`,
       });
     },
   });

@@ -12,6 +12,7 @@ import {
   RegionNameSchema,
   RegionSchema,
   ZoneNameSchema,
+  type Region,
 } from './footprint-region.ts';
 
 const FieldsSchema = v.record(v.string(), v.unknown());
@@ -27,6 +28,7 @@ interface Pool {
 /** The good fields of a file; of a list, its good items. */
 interface GoodFields extends Readonly<Record<(typeof POOLS)[number], Pool>> {
   readonly id: number | undefined;
+  readonly state: Region['state'] | undefined;
   readonly cidr: string | undefined;
   readonly azs: readonly string[];
   readonly countries: readonly string[];
@@ -53,6 +55,7 @@ export function ruleFaults(files: Readonly<Record<string, unknown>>): string[] {
       return faults.map((fault) => `${fileOf(name)}: ${fault}`);
     }),
     ...sharedFaults(regions),
+    ...activeFaults(regions),
   ];
 }
 
@@ -63,6 +66,7 @@ function goodFields(file: unknown): GoodFields {
   const overrides = fieldsOf(geo.overrides);
   return {
     id: good(entries.id, fields.id),
+    state: good(entries.state, fields.state),
     cidr: good(entries.cidr, fields.cidr),
     azs: goodItems(ZoneNameSchema, fields.azs),
     countries: goodItems(CountrySchema, geo.countries),
@@ -118,6 +122,12 @@ function failoverFaults(
     ...(failover.includes(name) ? ['failover names the region itself'] : []),
     ...unknown.map((other) => `failover names ${other}, which has no file`),
   ];
+}
+
+function activeFaults(regions: readonly (readonly [string, GoodFields])[]): string[] {
+  if (regions.length === 0 || regions.some(([, { state }]) => state === 'active')) return [];
+  const names = regions.map(([name]) => name).toSorted();
+  return [`regions/: none of ${names.join(', ')} has state: active, so nothing would take a call`];
 }
 
 /** A claim that two regions make would be served by one of them alone. */

@@ -77,6 +77,11 @@ describe('region files', () => {
     [{ cidr: '10.9.0.0/20' }, 'cidr: give an IPv4 /16, as 10.1.0.0/16'],
     [{ cidr: '300.9.0.0/16' }, 'cidr 300.9.0.0/16 is not a private network of RFC 1918'],
     [{ cidr: '010.2.0.0/16' }, 'cidr 010.2.0.0/16 is not a private network of RFC 1918'],
+    [{ cidr: '172.32.0.0/16' }, 'cidr 172.32.0.0/16 is not a private network of RFC 1918'],
+    [
+      { azs: ['us-east-1a', 'us-east-1i'] },
+      'azs: us-east-1i has no room in the network, which is cut for zones a to h',
+    ],
     [{ azs: ['us-east-1a'] }, 'azs: Invalid length: Expected >=2 but received 1'],
     [{ azs: ['us-east-1a', 'us-west-1b'] }, 'us-west-1b is not a zone of us-east-1'],
     [{ azs: ['us-east-1a', 'us-east-1b; rm'] }, 'azs.1: give the name of a zone, as eu-central-1a'],
@@ -155,10 +160,11 @@ describe('region files', () => {
       'us-east-1.yaml: transceiver.instance_type: the field is missing',
       'us-east-1.yaml: transceiver.min: ',
       `${both} id 2`,
+      'regions/: none of eu-central-1, us-east-1 has state: active',
     ]) {
       expect(all).toContain(fault);
     }
-    expect(all.split('\n')).toHaveLength(16);
+    expect(all.split('\n')).toHaveLength(17);
   });
 
   test('of any shape are told as faults, and nothing else is thrown', () => {
@@ -187,6 +193,7 @@ describe('region files', () => {
       'regions/eu-central-1.yaml: id: Invalid type: Expected number but received "x"',
       'regions/eu-central-1.yaml: state: Invalid type: ' +
         'Expected ("planned" | "active" | "draining") but received "gone"',
+      'regions/: none of eu-central-1, us-east-1 has state: active, so nothing would take a call',
     ];
     expect(() => checkFootprint(files)).toThrow(new FootprintError(faults));
     expect(new FootprintError(faults).message).toContain(faults.join('\n  '));

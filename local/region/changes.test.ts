@@ -55,6 +55,16 @@ test('an active region must be drained before it goes', () => {
   expect(changesOf(drained, rest).refusals).toEqual([]);
 });
 
+test('a zone leaves a drained region alone', () => {
+  const without = { ...region, azs: ['us-east-1a', 'us-east-1c'] };
+  const refusalsFrom = (state: Region['state']) =>
+    changesOf({ ...before, [NAME]: { ...region, state } }, { ...before, [NAME]: without }).refusals;
+  expect(refusalsFrom('active')).toEqual([
+    expect.stringMatching(/^regions\/us-east-1\.yaml: azs: us-east-1b must not leave/),
+  ]);
+  expect(refusalsFrom('draining')).toEqual([]);
+});
+
 test('a planned region is listed alone, and an active one must not become that', () => {
   const planned = { ...before, [NAME]: { ...region, state: 'planned' as const } };
   expect(changesOf(planned, before).lines[0]).toMatch(/^us-east-1 is new, as cluster 1, active\./);

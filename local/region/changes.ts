@@ -16,8 +16,8 @@ export function changesOf(before: Footprint, after: Footprint): Changes {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
   const lines = names.flatMap((name) => regionLines(name, before[name], after));
   const refusals = names.flatMap((name) =>
-    removalRefusals(name, before[name], after[name]).concat(
-      fixedRefusals(name, before[name], after[name]),
+    [removalRefusals, zoneRefusals, fixedRefusals].flatMap((refusalsOf) =>
+      refusalsOf(name, before[name], after[name]),
     ),
   );
   if (lines.length === 0) return { lines: ['Nothing changes.'], refusals };
@@ -83,6 +83,16 @@ function removalRefusals(name: string, old: Region | undefined, now: Region | un
   return [
     `regions/${name}.yaml: an active region must not go. Give it state: draining, apply, wait until its last call has ended, and then remove the file.`,
   ];
+}
+
+/** Subnets of a zone go with it, and with them the machines there. */
+function zoneRefusals(name: string, old: Region | undefined, now: Region | undefined): string[] {
+  if (old?.state !== 'active' || !isBuilt(now)) return [];
+  const gone = old.azs.filter((zone) => !now.azs.includes(zone));
+  return gone.map(
+    (zone) =>
+      `regions/${name}.yaml: azs: ${zone} must not leave an active region. Give it state: draining, apply, wait until its last call has ended, and then remove the zone.`,
+  );
 }
 
 function fixedRefusals(name: string, old: Region | undefined, now: Region | undefined): string[] {

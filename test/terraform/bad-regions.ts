@@ -63,6 +63,14 @@ export const BAD_REGIONS: readonly BadRegion[] = [
   once('the id of a region that is gone', { 'sa-east-1': { id: 1, cidr: '10.7.0.0/16' } }, 'id'),
   once('the network of one that is gone', { 'sa-east-1': { id: 7, cidr: '10.1.0.0/16' } }, 'cidr'),
   {
+    fault: 'no region that is active',
+    files: (regions) =>
+      Object.fromEntries(
+        Object.entries(regions).map(([name, region]) => [name, { ...region, state: 'draining' }]),
+      ),
+    named: ['eu-central-1, us-east-1 has state: active'],
+  },
+  {
     fault: 'a list in the place of fields',
     files: (regions) => ({ ...regions, 'us-east-1': [] }),
     named: [FILE],

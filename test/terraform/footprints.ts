@@ -1,8 +1,9 @@
 /** Runs the module that derives every table on many footprints at once, in one run of Terraform. */
 import { readFile } from 'node:fs/promises';
 import { stringify } from 'yaml';
+import { REGION_YAML } from '../../origin/footprint-files.ts';
 import type { Ledger } from '../../protocol/footprint-ledger.ts';
-import { YAML_OF_TERRAFORM, type Project, type RegionFiles } from './project.ts';
+import type { Project, RegionFiles } from './project.ts';
 
 const SCHEMA = new URL('../../regions/region.schema.json', import.meta.url);
 
@@ -79,7 +80,7 @@ async function prepare(project: Project, cases: readonly Case[]): Promise<void> 
   const texts = cases.map(({ files, ledger = {} }, at) => {
     const entries = Object.entries(files).map(([name, file]) => [
       name,
-      stringify(file, YAML_OF_TERRAFORM),
+      stringify(file, REGION_YAML),
     ]);
     return [keyOf(at), { files: Object.fromEntries(entries), ledger }];
   });

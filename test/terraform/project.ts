@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
+import { REGION_YAML } from '../../origin/footprint-files.ts';
 import { findProgram } from '../support/find-program.ts';
 import { PROVIDERS, readSlice, type ProviderName } from './slice-schemas.ts';
 import { serveStandIn, type StandIn } from './standin/provider.ts';
@@ -16,8 +17,6 @@ const ADDRESSES: Readonly<Record<ProviderName, string>> = {
 };
 /** What stands for the bundle of the edge's Worker. */
 const WORKER = 'export default { fetch: () => new Response() };\n';
-/** Terraform reads YAML 1.1, to which NO is false unless it is quoted. */
-export const YAML_OF_TERRAFORM = { version: '1.1' } as const;
 
 const DIGEST = `sha256:${'0'.repeat(64)}`;
 /** What an operator says in terraform.tfvars and TF_VAR_secrets. */
@@ -105,7 +104,7 @@ export class Project implements AsyncDisposable {
   }
 
   async writeRegion(name: string, region: unknown): Promise<void> {
-    await this.write(`regions/${name}.yaml`, stringify(region, YAML_OF_TERRAFORM));
+    await this.write(`regions/${name}.yaml`, stringify(region, REGION_YAML));
   }
 
   /** Writes a file of the copy. */

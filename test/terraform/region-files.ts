@@ -1,6 +1,7 @@
 /** Region files for tests: those of this repository, and more like them. */
 import { readdir, readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
+import { REGION_YAML } from '../../origin/footprint-files.ts';
 import type { Region } from '../../protocol/footprint-region.ts';
 
 const REGIONS = new URL('../../regions/', import.meta.url);
@@ -11,7 +12,7 @@ export type Regions = Readonly<Record<string, Region>>;
 export async function realRegions(): Promise<Regions> {
   const files = (await readdir(REGIONS)).filter((file) => file.endsWith('.yaml'));
   const regions = files.map(async (file) => {
-    const region: Region = parse(await readFile(new URL(file, REGIONS), 'utf8'));
+    const region: Region = parse(await readFile(new URL(file, REGIONS), 'utf8'), REGION_YAML);
     return [file.replace('.yaml', ''), region] as const;
   });
   return Object.fromEntries(await Promise.all(regions));

@@ -65,7 +65,7 @@ locals {
   shared_faults = [for claim, files in local.claimants : "${join(" and ", files)} have the same ${claim}" if length(files) > 1]
 
   footprint_faults = anytrue([for good in values(local.good) : try(good.state == "active", false)]) ? [] : [
-    "regions/: no region has state: active, so nothing would take a call"
+    "regions/: none of ${join(", ", sort(keys(var.files)))} has state: active, so nothing would take a call"
   ]
 
   faults = concat(
