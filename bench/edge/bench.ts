@@ -73,7 +73,7 @@ export async function benchEdge({ rounds, log }: EdgeBenchOptions) {
 function tableOf(regions: number, host: string): SteeringTable {
   const clusters = Array.from({ length: regions }, (_, i) => ({
     cluster: i + 1,
-    region: `eu-central-${i % 10}`,
+    region: `eu-${'abcdefghijklmnopqrst'[i % 20]}${'abcdefghijklmnopqrst'[Math.floor(i / 20)]}-1`,
     state: 'active' as const,
     latitude: i < FEW ? 50 - 10 * i : ((i * 37) % 160) - 80,
     longitude: i < FEW ? 9 : 40 + ((i * 101) % 140),

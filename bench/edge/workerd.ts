@@ -57,8 +57,12 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
     stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
   });
   const ended = once(child, 'exit');
+  // It keeps nothing, and would wait for requests that nobody answers any more.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const close = async () => {
-    child.kill();
+    kill();
+    process.off('exit', kill);
     await ended;
     await rm(directory, { recursive: true });
   };

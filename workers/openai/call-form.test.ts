@@ -33,8 +33,23 @@ const part = fc
       `--${BOUNDARY}${end}content-disposition: form-data; name="${name}"${file}\r\n${type}\r\n${body}\r\n`,
   );
 
+/** A form with an offer and, perhaps, something that is a session or nearly one. */
+const goodForm = fc
+  .record({
+    type: fc.constantFrom('', 'content-type: application/sdp\r\n'),
+    file: fc.constantFrom('', '; filename="x"'),
+    session: fc.option(fc.oneof(fc.constantFrom('{}', '{"type":"realtime"}'), fc.json())),
+  })
+  .map(({ type, file, session }) => {
+    const partOf = (name: string, body: string) =>
+      `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"${file}\r\n${type}\r\n${body}\r\n`;
+    const asked = session === null ? '' : partOf('session', session);
+    return `${partOf('sdp', 'v=0\r\n')}${asked}--${BOUNDARY}--\r\n`;
+  });
+
 it('gives an offer with a fit session, or a problem, of whatever form', async () => {
   const forms = fc.oneof(
+    goodForm,
     fc.array(part, { maxLength: 4 }).map((parts) => `${parts.join('')}--${BOUNDARY}--\r\n`),
     fc.array(part, { maxLength: 2 }).map((parts) => parts.join('')),
     fc.string(),
