@@ -209,7 +209,10 @@ function refusalIn(
 }
 
 /** Undefined when the body is not UTF-8 or too long, of which no more is read. */
-async function readText({ body }: Response): Promise<string | undefined> {
+async function readText(response: Response): Promise<string | undefined> {
+  // A whole body is cheaper than its chunks, and safe where its length was told.
+  if (toldLength(response) <= MAX_ANSWER_BYTES) return decodeText(await response.arrayBuffer());
+  const { body } = response;
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
@@ -227,6 +230,12 @@ export function decodeText(bytes: ArrayBuffer | Uint8Array): string | undefined 
   } catch {
     return undefined;
   }
+}
+
+/** Bytes that the body has at most; NaN when nobody told, or when it grows as it is decoded. */
+function toldLength({ headers }: Response): number {
+  const length = headers.get('content-length');
+  return length === null || headers.has('content-encoding') ? NaN : Number(length);
 }
 
 /** The status in words; lets go of a body nobody will read. */
