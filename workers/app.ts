@@ -2,6 +2,7 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
+import { FRAGMENT_CONTENT_TYPE } from '../protocol/ice-fragment.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { admin } from './admin.ts';
 import { answerHeaders } from './answer-headers.ts';
@@ -19,7 +20,6 @@ import {
 } from './calls.ts';
 import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { FootprintUnavailable } from './footprint-reader.ts';
-import { FRAGMENT_CONTENT_TYPE } from './held-call.ts';
 import { startIngest } from './ingest.ts';
 import { joinRoster } from './join.ts';
 import { hangUp, limitCallForm, startRealtimeCall } from './openai/calls.ts';

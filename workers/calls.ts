@@ -1,19 +1,12 @@
 /** `/v1/calls`, in the shape of WHIP (RFC 9725), but for calls both ways. */
 import type { MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
+import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from '../protocol/ice-fragment.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import type { EdgeContext, EdgeEnv } from './edge.ts';
 import { MAX_OFFER_BYTES } from '../protocol/creation.ts';
 import { decodeText } from './forward.ts';
-import {
-  callNotFound,
-  endHeldCall,
-  FRAGMENT_CONTENT_TYPE,
-  fragmentTooLarge,
-  MAX_FRAGMENT_BYTES,
-  patchHeldCall,
-  refOf,
-} from './held-call.ts';
+import { callNotFound, endHeldCall, fragmentTooLarge, patchHeldCall, refOf } from './held-call.ts';
 import { mediaType } from './media-type.ts';
 import { offerTooLarge, readOffer } from './offers.ts';
 import { placeCall, type PlacedCall } from './place-call.ts';

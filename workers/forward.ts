@@ -1,4 +1,5 @@
 /** Signed requests from the edge to the transceivers of a cluster. */
+import { FRAGMENT_CONTENT_TYPE } from '../protocol/ice-fragment.ts';
 import { writeCreation, type Creation } from '../protocol/creation.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { PROBLEM_CONTENT_TYPE, type ProblemName } from '../protocol/problem.ts';
@@ -114,8 +115,7 @@ export async function patchSession(
   fragment: string,
 ): Promise<PatchOutcome> {
   return attempt(async () => {
-    const type = 'application/trickle-ice-sdpfrag';
-    const headers = { 'content-type': type, 'if-match': ifMatch };
+    const headers = { 'content-type': FRAGMENT_CONTENT_TYPE, 'if-match': ifMatch };
     const path = `/v1/sessions/${claims.call}`;
     const response = await send(origin, 'PATCH', path, claims, headers, fragment);
     if (response.status === 204 && claims.op === 'trickle') return { outcome: 'trickled' };
@@ -123,7 +123,8 @@ export async function patchSession(
       return readRefusal(response, PATCH_PROBLEMS);
     }
     const etag = response.headers.get('etag');
-    const body = mediaType(response) === type ? await readText(response) : undefined;
+    const body =
+      mediaType(response) === FRAGMENT_CONTENT_TYPE ? await readText(response) : undefined;
     if (!body || etag === null) return failure('bad-answer', '200 without a fragment and its ETag');
     return { outcome: 'restarted', fragment: body, etag };
   });

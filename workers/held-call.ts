@@ -1,4 +1,5 @@
 /** Calls that were placed before: whatever API a client uses, its id leads to the transceiver that has it. */
+import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from '../protocol/ice-fragment.ts';
 import type { CallRef } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
@@ -17,12 +18,6 @@ const ANY_ICE_QUOTED = '"*"';
 
 /** Characters of the longest If-Match looked into: many entity-tags. */
 const MAX_IF_MATCH = 1024;
-
-/** Bytes of the largest fragment taken: hundreds of candidates. */
-export const MAX_FRAGMENT_BYTES = 16 * 1024;
-
-/** Media type of the fragments by which ICE is changed (RFC 8840 §9). */
-export const FRAGMENT_CONTENT_TYPE = 'application/trickle-ice-sdpfrag';
 
 /** Milliseconds the end or a change of a call may take. */
 const CHANGE_TIMEOUT = 5_000;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import { format, resolveConfig } from 'prettier';
 import type * as v from 'valibot';
+import { FRAGMENT_CONTENT_TYPE } from '../protocol/ice-fragment.ts';
 import { PROBLEM_CONTENT_TYPE, problem, type ProblemName } from '../protocol/problem.ts';
 import { SessionSchema } from '../protocol/session-config.ts';
 import { ClientSecretRequestSchema } from './openai/client-secret-request.ts';
@@ -16,7 +17,6 @@ import { WhereSchema } from './where-answer.ts';
 export const OPENAPI_FILE = join(import.meta.dirname, 'page/openapi.json');
 
 const SDP = 'application/sdp';
-const FRAGMENT = 'application/trickle-ice-sdpfrag';
 const JSON_TYPE = 'application/json';
 
 const TEXT = { type: 'string' } as const;
@@ -91,9 +91,13 @@ const PATHS = {
     patch: {
       summary: 'Trickle candidates or restart ICE (RFC 9725 §4.3).',
       parameters: [IF_MATCH],
-      requestBody: { required: true, content: text(FRAGMENT) },
+      requestBody: { required: true, content: text(FRAGMENT_CONTENT_TYPE) },
       responses: {
-        200: answer('ICE was restarted; this is the other side of it.', text(FRAGMENT), ['ETag']),
+        200: answer(
+          'ICE was restarted; this is the other side of it.',
+          text(FRAGMENT_CONTENT_TYPE),
+          ['ETag'],
+        ),
         204: answer('The candidates were taken.'),
         ...problems(
           'Problem',

@@ -1,9 +1,9 @@
 // RFC 9725, one test a requirement. The origin speaks the signed contract and makes no media.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MAX_FRAGMENT_BYTES } from '../protocol/ice-fragment.ts';
 import { CallIdCodec } from '../protocol/call-id.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { UfragCodec } from '../protocol/ufrag.ts';
-import { MAX_FRAGMENT_BYTES } from './held-call.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
 import {
   ANSWER,

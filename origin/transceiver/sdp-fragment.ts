@@ -5,11 +5,6 @@ import { credentialsOf, type IceCredentials } from './ice-credentials.ts';
 import type { OfferedMedia } from './offer.ts';
 import { parseSdp } from './sdp.ts';
 
-export const FRAGMENT_CONTENT_TYPE = 'application/trickle-ice-sdpfrag';
-
-/** Bytes of the largest fragment taken: hundreds of candidates. */
-export const MAX_FRAGMENT_BYTES = 16 * 1024;
-
 /**
  * The credentials a fragment is about. A lite agent has no use for its candidates.
  *

@@ -2,10 +2,11 @@
  * `PATCH /v1/sessions/{call}` (RFC 9725 §4.3): trickled candidates, signed with `op: trickle`, or an ICE
  * restart, signed with `op: restart`. Whatever fails leaves the session as it was.
  */
+import { FRAGMENT_CONTENT_TYPE } from '../../protocol/ice-fragment.ts';
 import { problemResponse } from '../../protocol/problem.ts';
 import { SignatureError, type Forward } from '../../protocol/signature.ts';
 import type { IceCredentials } from './ice-credentials.ts';
-import { FRAGMENT_CONTENT_TYPE, parseFragment } from './sdp-fragment.ts';
+import { parseFragment } from './sdp-fragment.ts';
 import { SdpError } from './sdp.ts';
 import type { Session } from './session.ts';
 import type { Transceiver } from './transceiver.ts';

@@ -2,6 +2,7 @@
 import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
+import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from '../../protocol/ice-fragment.ts';
 import { MAX_CREATION_BYTES, readCreation } from '../../protocol/creation.ts';
 import { problemResponse } from '../../protocol/problem.ts';
 import {
@@ -13,7 +14,6 @@ import {
 } from '../../protocol/signature.ts';
 import { OfferError } from './offer.ts';
 import { forwardToOwner, type Owners } from './owner-forwarding.ts';
-import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from './sdp-fragment.ts';
 import { patchSession } from './signaling-patch.ts';
 import { CapacityError, ConflictError, type Transceiver } from './transceiver.ts';
 

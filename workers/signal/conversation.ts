@@ -1,16 +1,10 @@
 /** What one connection to `/v1/signal` says and hears: at most one call, its messages in their order. */
+import { MAX_FRAGMENT_BYTES } from '../../protocol/ice-fragment.ts';
 import { problem, type Problem, type ProblemName } from '../../protocol/problem.ts';
 import { refuseCaller, refuseStart } from '../authenticate.ts';
 import type { EdgeContext } from '../edge.ts';
 import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
-import {
-  ANY_ICE,
-  endHeldCall,
-  fragmentTooLarge,
-  MAX_FRAGMENT_BYTES,
-  patchHeldCall,
-  refOf,
-} from '../held-call.ts';
+import { ANY_ICE, endHeldCall, fragmentTooLarge, patchHeldCall, refOf } from '../held-call.ts';
 import { readOffer } from '../offers.ts';
 import { placeCall, type PlacedCall } from '../place-call.ts';
 import { fragmentOf, readMessage, type ClientMessage, type EdgeMessage } from './messages.ts';

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
+import { MAX_FRAGMENT_BYTES } from '../../protocol/ice-fragment.ts';
 import { ClientSecrets, parseClientSecretKeys } from '../client-secrets.ts';
-import { MAX_FRAGMENT_BYTES } from '../held-call.ts';
 import { OFFER, openCallStage, willing, type CallStage } from '../testing/call-stage.ts';
 import { CLIENT_SECRET_KEYS } from '../testing/local-edge.ts';
 
