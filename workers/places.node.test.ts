@@ -1,28 +1,7 @@
 // Real workerd with a `request.cf` for each request, as Cloudflare would tell it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { SteeringCluster } from '../protocol/footprint.ts';
 import { startLocalEdge, type LocalEdge } from './testing/local-edge.ts';
-import { testTable } from './testing/steering-table.ts';
-
-const [MODEL] = testTable().clusters;
-
-const at = (
-  cluster: number,
-  region: string,
-  latitude: number,
-  longitude: number,
-  more: Partial<SteeringCluster> = {},
-): SteeringCluster => ({
-  ...MODEL!,
-  cluster,
-  region,
-  latitude,
-  longitude,
-  countries: [],
-  continents: [],
-  failover: [],
-  ...more,
-});
+import { clusterAt as at } from './testing/steering-table.ts';
 
 const TABLE = {
   version: 1,

@@ -2,15 +2,13 @@
 // The origins here make no media; test/ has calls with real transceivers.
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { SteeringCluster } from '../protocol/footprint.ts';
 import { parseSigningKey, type RelayAddress } from '../protocol/signature.ts';
 import { ANSWER, OFFER, willing } from './testing/call-stage.ts';
 import { SIGNING_KEY, startLocalEdge, type LocalEdge } from './testing/local-edge.ts';
 import { startSignedOrigin, type SignedOrigin } from './testing/signed-origin.ts';
-import { testTable } from './testing/steering-table.ts';
+import { clusterAt as at } from './testing/steering-table.ts';
 import { WhereSchema } from './where-answer.ts';
 
-const [MODEL] = testTable().clusters;
 const VIRGINIA = 1;
 const FRANKFURT = 2;
 const PARIS = 3;
@@ -25,25 +23,6 @@ const BOTH_FAMILIES: readonly RelayAddress[] = [
   { address: '192.0.2.5', port: 443, transport: 'tcp' },
   { address: '2001:db8::5', port: 443, transport: 'tcp' },
 ];
-
-const at = (
-  cluster: number,
-  region: string,
-  latitude: number,
-  longitude: number,
-  more: Partial<SteeringCluster> = {},
-): SteeringCluster => ({
-  ...MODEL!,
-  cluster,
-  region,
-  latitude,
-  longitude,
-  countries: [],
-  continents: [],
-  failover: [],
-  relays: [{ address: `192.0.2.${cluster}`, port: 3478, transport: 'udp' }],
-  ...more,
-});
 
 const CLUSTERS = [
   at(VIRGINIA, 'us-east-1', 38.95, -77.45),

@@ -52,3 +52,26 @@ export function testTable(
     clusters: CLUSTERS.map((own) => Object.assign({}, own, changes[own.cluster])),
   };
 }
+
+/** An active cluster there that claims nothing, with a relay of its own. */
+export function clusterAt(
+  cluster: number,
+  region: string,
+  latitude: number,
+  longitude: number,
+  more: Partial<SteeringCluster> = {},
+): SteeringCluster {
+  return {
+    cluster,
+    region,
+    state: 'active',
+    latitude,
+    longitude,
+    countries: [],
+    continents: [],
+    failover: [],
+    signaling: NOWHERE,
+    relays: [{ address: `192.0.2.${cluster}`, port: 3478, transport: 'udp' }],
+    ...more,
+  };
+}
