@@ -1,6 +1,4 @@
 /** OpenAI's own client for browsers, unmodified, on a page of another origin: only its URL is ours. */
-import { once } from 'node:events';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,6 +6,7 @@ import * as v from 'valibot';
 import { startStack, type Stack } from '../local/stack.ts';
 import { DEMO_API_KEY } from '../local/tenants.ts';
 import { launchChromium } from './support/chromium.ts';
+import { serveElsewhere, type Elsewhere } from './support/elsewhere.ts';
 import { sessionsOf } from './support/sessions.ts';
 import { until } from './support/until.ts';
 
@@ -46,27 +45,24 @@ const ENERGY = `(async () => {
 
 let stack: Stack;
 let browser: Browser;
-const elsewhere = createServer((_, response) => {
-  response.setHeader('content-type', 'text/html').end('<!doctype html><title>Elsewhere</title>');
-});
+let elsewhere: Elsewhere;
 
 beforeAll(async () => {
   stack = await startStack({ backend: 'parrot' });
   browser = await launchChromium();
-  elsewhere.listen(0, '127.0.0.1');
-  await once(elsewhere, 'listening');
+  elsewhere = await serveElsewhere((_, response) => {
+    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Elsewhere</title>');
+  });
 });
 
 afterAll(async () => {
-  elsewhere.close();
+  elsewhere?.close();
   await Promise.all([browser?.close(), stack?.close()]);
 });
 
 async function openPage(): Promise<Page> {
   const page = await browser.newPage();
-  const address = elsewhere.address();
-  if (typeof address !== 'object' || !address) throw new Error('the server has no port');
-  await page.goto(`http://127.0.0.1:${address.port}/`);
+  await page.goto(elsewhere.url);
   await page.addScriptTag({ path: CLIENT });
   return page;
 }

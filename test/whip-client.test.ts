@@ -1,7 +1,5 @@
 /** A WHIP client from npm, unmodified, in a page of another origin: it publishes, trickles, restarts ICE and stops. */
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -10,6 +8,7 @@ import { startStack, type Stack } from '../local/stack.ts';
 import { DEMO_API_KEY } from '../local/tenants.ts';
 import type { SessionDump } from '../origin/transceiver/session-dump.ts';
 import { launchChromium } from './support/chromium.ts';
+import { serveElsewhere, type Elsewhere } from './support/elsewhere.ts';
 import { until } from './support/until.ts';
 
 const CLIENT = fileURLToPath(new URL('../node_modules/whip-whep/whip.js', import.meta.url));
@@ -35,21 +34,20 @@ const publish = (url: string, token: string) => `(async () => {
 
 let stack: Stack;
 let browser: Browser;
-let client: string;
-const elsewhere = createServer((request, response) => {
-  if (request.url === '/whip.js') response.setHeader('content-type', 'text/javascript').end(client);
-  else response.setHeader('content-type', 'text/html').end(PAGE);
-});
+let elsewhere: Elsewhere;
 
 beforeAll(async () => {
-  client = await readFile(CLIENT, 'utf8');
+  const client = await readFile(CLIENT, 'utf8');
   stack = await startStack();
   browser = await launchChromium();
-  elsewhere.listen(0, '127.0.0.1');
-  await once(elsewhere, 'listening');
+  elsewhere = await serveElsewhere((request, response) => {
+    if (request.url === '/whip.js')
+      response.setHeader('content-type', 'text/javascript').end(client);
+    else response.setHeader('content-type', 'text/html').end(PAGE);
+  });
 });
 afterAll(async () => {
-  elsewhere.close();
+  elsewhere?.close();
   await Promise.all([browser?.close(), stack?.close()]);
 });
 
@@ -59,15 +57,13 @@ let answers: string[];
 beforeEach(async () => {
   answers = [];
   page = await browser.newPage();
-  const address = elsewhere.address();
-  if (typeof address !== 'object' || !address) throw new Error('the server has no port');
   page.on('response', (response) => {
     const method = response.request().method();
     if (response.url().startsWith(stack.edge) && method !== 'OPTIONS') {
       answers.push(`${method} ${response.status()}`);
     }
   });
-  await page.goto(`http://127.0.0.1:${address.port}/`);
+  await page.goto(elsewhere.url);
   await page.waitForFunction('globalThis.WHIPClient !== undefined');
 });
 
