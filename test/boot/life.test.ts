@@ -5,6 +5,7 @@ import { describeWith, TERRAFORM } from '../support/optional-program.ts';
 import { ADDRESS, curlOf, Machine, PARAMETERS, render } from './machine.ts';
 
 const INSTANCE = { 'instance-id': 'echo i-1' };
+const ADDED = { '/peers': '["10.1.0.0/17","10.2.0.0/17","10.3.0.0/17"]' };
 
 describeWith(TERRAFORM, 'a machine', () => {
   let userData: Record<string, string>;
@@ -17,11 +18,26 @@ describeWith(TERRAFORM, 'a machine', () => {
   });
   afterEach(() => machine[Symbol.asyncDispose]());
 
+  /** @param answers What the transceivers say. */
+  async function report(answers: Readonly<Record<string, string>>): Promise<void> {
+    await machine.command('curl', curlOf({ ...INSTANCE, ...answers }));
+    await machine.run('transceiver', 'transceiver-report.sh');
+  }
+
+  /** @returns The units that it starts and stops. */
+  async function update(change: Readonly<Record<string, string>>, systemctl = 'exit 0') {
+    await machine.run('relay', 'relay-configure.sh', 'a');
+    await machine.keepParameters({ ...PARAMETERS, ...change });
+    await machine.command('sleep', ':');
+    // Slot b has none.
+    await machine.record({
+      systemctl: `[[ $1 == is-active ]] && exit 3; note "$@"; ${systemctl}`,
+    });
+    const error = await machine.run('relay', 'relay-update.sh').catch((thrown: unknown) => thrown);
+    return { failed: error !== undefined, units: await machine.said() };
+  }
+
   describe('of transceivers, each minute', () => {
-    const report = (answers: Readonly<Record<string, string>>) =>
-      machine
-        .command('curl', curlOf({ ...INSTANCE, ...answers }))
-        .then(() => machine.run('transceiver', 'transceiver-report.sh'));
     beforeEach(() => machine.record({ aws: 'note "$@"' }));
 
     test('tells auto scaling how full it is, and nothing while it takes no call', async () => {
@@ -78,23 +94,6 @@ describeWith(TERRAFORM, 'a machine', () => {
   });
 
   describe('with a relay, when it looks for changes of the footprint,', () => {
-    const ADDED = { '/peers': '["10.1.0.0/17","10.2.0.0/17","10.3.0.0/17"]' };
-
-    /** @returns The units that it starts and stops. */
-    async function update(change: Readonly<Record<string, string>>, systemctl = 'exit 0') {
-      await machine.run('relay', 'relay-configure.sh', 'a');
-      await machine.keepParameters({ ...PARAMETERS, ...change });
-      await machine.command('sleep', ':');
-      // Slot b has none.
-      await machine.record({
-        systemctl: `[[ $1 == is-active ]] && exit 3; note "$@"; ${systemctl}`,
-      });
-      const error = await machine
-        .run('relay', 'relay-update.sh')
-        .catch((thrown: unknown) => thrown);
-      return { failed: error !== undefined, units: await machine.said() };
-    }
-
     test('leaves it when there are none', async () => {
       expect(await update({})).toEqual({ failed: false, units: [] });
     });
