@@ -2,6 +2,8 @@
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
+const CHALLENGE = 'www-authenticate';
+
 /** The stable names of what can go wrong, with the status each one carries. */
 const PROBLEMS = {
   'malformed-request': [400, 'The request cannot be read'],
@@ -52,6 +54,17 @@ export function problemResponse(
   const all = new Headers(headers);
   all.set('content-type', PROBLEM_CONTENT_TYPE);
   // RFC 9110 §15.5.2: a 401 says how to do better.
-  if (body.status === 401) all.set('www-authenticate', 'Bearer');
+  if (body.status === 401 && !all.has(CHALLENGE)) all.set(CHALLENGE, 'Bearer');
   return new Response(JSON.stringify(body), { status: body.status, headers: all });
+}
+
+/**
+ * A 401, which tells a token that is not good from none (RFC 6750 §3.1).
+ *
+ * @param authorization The request's header.
+ */
+export function unauthorized(detail: string, authorization: string | null = ''): Response {
+  const isShown = /^Bearer +\S/i.test(authorization ?? '');
+  const challenge = isShown ? 'Bearer error="invalid_token"' : 'Bearer';
+  return problemResponse('unauthorized', detail, { [CHALLENGE]: challenge });
 }
