@@ -23,6 +23,7 @@ const PROBLEMS = {
   'upgrade-required': [426, 'This address takes WebSocket upgrades only'],
   'precondition-required': [428, 'The request must say which ICE it is about'],
   'too-many-calls': [429, 'The tenant starts calls too often, or has too many'],
+  'too-many-changes': [429, 'The call is changed too often'],
   internal: [500, 'Something went wrong on our side'],
   'bad-gateway': [502, 'The cluster gave an answer that makes no sense'],
   'no-capacity': [503, 'No cluster can take a call now'],
