@@ -3,6 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { Caller } from './callers.ts';
 import { placeFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+import { relayPath, type RelayPath, type StageTimings } from './response-headers.ts';
 
 /** Times a request in the order of the data point's doubles, as `Server-Timing` names them. */
 const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer', 'admit'] as const;
@@ -34,17 +35,24 @@ export interface RequestRecord {
 export const logRequests: MiddlewareHandler<EdgeEnv> = async (context, next) => {
   const start = performance.now();
   await next();
-  const record = recordOf(context, performance.now() - start);
+  const path: RelayPath | undefined = context.get('path');
+  const record = recordOf(context, performance.now() - start, path);
   if (record.route === '/healthz') return;
   console.log(record);
-  if (context.req.method === 'POST') observed(context).CALL_POINTS?.writeDataPoint(pointOf(record));
+  if (context.req.method === 'POST')
+    observed(context).CALL_POINTS?.writeDataPoint(pointOf(record, path));
 };
 
-function recordOf(context: EdgeContext, duration: number): RequestRecord {
-  const { status, headers } = context.res;
+function recordOf(
+  context: EdgeContext,
+  duration: number,
+  path: RelayPath | undefined,
+): RequestRecord {
+  const { status } = context.res;
   const { colo, country } = placeFor(context);
-  // Unset on routes that no caller enters.
+  // Unset on routes that no caller enters, and that place no call.
   const caller: Caller | undefined = context.get('caller');
+  const timings: StageTimings | undefined = context.get('timings');
   return {
     message: 'request',
     requestId: context.get('requestId'),
@@ -56,8 +64,8 @@ function recordOf(context: EdgeContext, duration: number): RequestRecord {
     by: caller?.by,
     colo,
     country,
-    path: headers.get('relay-path') ?? undefined,
-    stages: stagesOf(headers.get('server-timing') ?? ''),
+    path: path && relayPath(path),
+    stages: timings?.durations ?? {},
     version: observed(context).VERSION?.id,
   };
 }
@@ -67,7 +75,10 @@ function recordOf(context: EdgeContext, duration: number): RequestRecord {
  * Relay-Path the regions of cluster and ingress. Doubles: duration, then {@link STAGES}, -1 for one that was
  * not reached.
  */
-export function pointOf(record: RequestRecord): AnalyticsEngineDataPoint {
+export function pointOf(
+  record: RequestRecord,
+  placed: RelayPath | undefined,
+): AnalyticsEngineDataPoint {
   const { tenant = '', route, status, colo = '', country = '', path = '', version = '' } = record;
   return {
     indexes: [tenant],
@@ -79,22 +90,11 @@ export function pointOf(record: RequestRecord): AnalyticsEngineDataPoint {
       path,
       version,
       record.requestId,
-      regionIn(path, 'cluster'),
-      regionIn(path, 'ingress'),
+      placed?.cluster ?? '',
+      placed?.ingress ?? '',
     ],
     doubles: [record.duration, ...STAGES.map((name) => record.stages[name] ?? -1)],
   };
-}
-
-/** Empty when no call was placed. @param path Relay-Path, as this Worker writes it. */
-function regionIn(path: string, name: string): string {
-  return new RegExp(`\\b${name}="([^"]*)"`).exec(path)?.[1] ?? '';
-}
-
-/** @param serverTiming The header's value, as this Worker writes it. */
-function stagesOf(serverTiming: string): Record<string, number> {
-  const found = serverTiming.matchAll(/(\w+);dur=(\d+(?:\.\d+)?)/g);
-  return Object.fromEntries([...found].map(([, name, ms]) => [name, Number(ms)]));
 }
 
 function observed({ env }: EdgeContext): Observed {
