@@ -141,10 +141,11 @@ async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
         mint(context, keys, candidate, ingress, call),
       );
       const origin = originOf(cluster, keys, timeout);
-      const [outcome] = await Promise.all([
-        timings.measure('forward', () => createSession(origin, claims, creation)),
-        admission?.move({ call, cluster: cluster.cluster }),
-      ]);
+      const moved = admission?.move({ call, cluster: cluster.cluster });
+      const outcome = await timings.measure('forward', () =>
+        createSession(origin, claims, creation),
+      );
+      await moved;
       if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
       return { claims, outcome };
     };
