@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -113,6 +114,7 @@ describe('a roster link', () => {
     await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
     expect(state.warnings[0]!.reason).toBe('the edge answered 401');
     expect(state.warnings[0]!.msg).toContain('compare signingKey with the SIGNING_KEY');
+    expect(link.refusal).toContain('compare signingKey with the SIGNING_KEY');
     expect(link.connected).toBe(false);
     expect(await roster()).toEqual([]);
   });
@@ -132,6 +134,7 @@ describe('a roster link', () => {
     const { link, state } = start(`http://127.0.0.1:${port}`, 7);
     await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
     expect(state.warnings[0]!.reason).toContain('ECONNREFUSED');
+    expect(link.refusal).toBeUndefined();
 
     const tokens = new Set<string | undefined>();
     const server = new WebSocketServer({ port, host: '127.0.0.1' });
@@ -146,6 +149,28 @@ describe('a roster link', () => {
     server.close();
     for (const client of server.clients) client.terminate();
   });
+
+  it(
+    'tells of a refusal even after an edge that was away, until it is let in',
+    { timeout: 40_000 },
+    async () => {
+      const port = await freePort();
+      const { link, state } = start(`http://127.0.0.1:${port}`, 8);
+      await vi.waitFor(() => expect(state.warnings).toHaveLength(1), WAIT);
+      const refusing = createHttpServer((_request, response) => response.writeHead(404).end());
+      refusing.listen(port, '127.0.0.1');
+      await vi.waitFor(() => expect(state.warnings).toHaveLength(2), WAIT);
+      expect(link.refusal).toContain('put this cluster into the steering table');
+      refusing.closeAllConnections();
+      refusing.close();
+      await once(refusing, 'close');
+      const server = new WebSocketServer({ port, host: '127.0.0.1' });
+      await vi.waitFor(() => expect(link.connected).toBe(true), WAIT);
+      expect(link.refusal).toBeUndefined();
+      server.close();
+      for (const client of server.clients) client.terminate();
+    },
+  );
 
   it('notices an edge that went silent', { timeout: 40_000 }, async () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1', autoPong: false });

@@ -18,11 +18,14 @@ export const LAST_BACKOFF = 5_000;
 /** Milliseconds a link stays open after a close was asked for before it is cut. */
 const CLOSE_PATIENCE = 1_000;
 
-/** What to do about refusals, by status; others pass. */
+/** What to do about refusals that do not pass by themselves, by status. */
 const ADVICE: Readonly<Record<number, string>> = {
   401: 'compare signingKey with the SIGNING_KEY of the edge, and the clocks',
   404: 'put this cluster into the steering table of the edge',
 };
+
+/** The same for all else. */
+const PATIENCE = 'this passes once the edge can be reached';
 
 export interface RosterLinkOptions {
   /** Base URL of the edge, http or https. */
@@ -38,6 +41,8 @@ export interface RosterLinkOptions {
 export interface RosterLink {
   /** True while the roster takes reports. */
   readonly connected: boolean;
+  /** What to do, when the edge was reached last and refused what no time mends. */
+  readonly refusal: string | undefined;
   /** Reports at once what should not wait until the change is seen. */
   reportNow(): void;
   /** Leaves the roster. Never fails. */
@@ -62,7 +67,9 @@ class ReconnectingLink implements RosterLink {
   #told = '';
   #retry: NodeJS.Timeout | undefined;
   #failures = 0;
-  #warned = false;
+  #refusal: string | undefined;
+  /** What the last warning said to do; undefined since the roster was joined. */
+  #advised: string | undefined;
   #closed = false;
   /** Milliseconds of the monotonic clock. */
   #heardAt = 0;
@@ -76,6 +83,10 @@ class ReconnectingLink implements RosterLink {
 
   get connected(): boolean {
     return this.#socket?.readyState === WebSocket.OPEN;
+  }
+
+  get refusal(): string | undefined {
+    return this.#refusal;
   }
 
   reportNow(): void {
@@ -109,25 +120,25 @@ class ReconnectingLink implements RosterLink {
     });
     this.#socket = socket;
     let reason: string | undefined;
-    let advice: string | undefined;
     socket.on('open', () => this.#joined(socket));
     socket.on('message', () => (this.#heardAt = performance.now()));
     socket.on('unexpected-response', (request, response) => {
       reason = `the edge answered ${response.statusCode}`;
-      advice = ADVICE[response.statusCode ?? 0];
+      this.#refusal = ADVICE[response.statusCode ?? 0];
       response.resume();
       request.destroy();
       socket.terminate();
     });
     socket.on('error', (error) => (reason ??= error.message));
     socket.on('close', (code, text) => {
-      this.#lost(reason ?? `${code} ${text.toString()}`.trim(), advice);
+      this.#lost(reason ?? `${code} ${text.toString()}`.trim());
     });
   }
 
   #joined(socket: WebSocket): void {
     this.#options.log.info({ url: this.#url }, 'joined the roster');
-    this.#warned = false;
+    this.#advised = undefined;
+    this.#refusal = undefined;
     this.#heardAt = performance.now();
     this.#send(socket);
     this.#heartbeat = setInterval(() => this.#beat(socket), ROSTER_HEARTBEAT);
@@ -159,11 +170,12 @@ class ReconnectingLink implements RosterLink {
     clearInterval(this.#watch);
   }
 
-  #lost(reason: string, advice = 'this passes once the edge can be reached'): void {
+  #lost(reason: string): void {
     this.#rest();
     if (this.#closed) return;
-    if (!this.#warned) {
-      this.#warned = true;
+    const advice = this.#refusal ?? PATIENCE;
+    if (advice !== this.#advised) {
+      this.#advised = advice;
       this.#options.log.warn(
         { url: this.#url, reason },
         `out of the roster: no new calls come here; ${advice}; trying on`,

@@ -1,5 +1,8 @@
 /** Transceivers as processes of their own, with a real Redis and real clients. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import * as v from 'valibot';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { choosePorts, LOOPBACK } from '../local/ports.ts';
 import { sign, type Forward } from '../protocol/signature.ts';
@@ -22,7 +25,9 @@ const ROUTING_KEY = Buffer.alloc(16, 1).toString('base64');
 const at = (port: number) => ({ address: LOOPBACK, port });
 
 /** On ports that were free a moment ago. */
-async function newConfig(changes: { id?: number; peers?: string[]; drain?: number } = {}) {
+async function newConfig(
+  changes: { id?: number; peers?: string[]; drain?: number; edge?: string } = {},
+) {
   const ports = await choosePorts({
     trunk: { protocol: 'udp' },
     signaling: { protocol: 'tcp' },
@@ -209,6 +214,28 @@ test('a drain that takes too long ends its calls, and a second signal ends it at
   other.signal('SIGTERM');
   expect(await other.ended).toBe(0);
   expect(other.output).toContain('"reason":"stopped"');
+});
+
+test('one that the edge refuses is not ready, and says what to do, until that ends', async () => {
+  let status = 404;
+  const edge = createServer((_request, response) => response.writeHead(status).end());
+  edge.listen(0, LOOPBACK);
+  await once(edge, 'listening');
+  onTestFinished(() => void edge.close());
+  const { port } = v.parse(v.object({ port: v.number() }), edge.address());
+  const transceiver = spawnWith(await newConfig({ edge: `http://${LOOPBACK}:${port}` }));
+  const answer = async () => (await transceiver.get('/readyz')).json();
+  await until(async () => (await transceiver.status('/healthz')) === 200);
+  await vi.waitFor(async () => {
+    expect(await answer()).toEqual({
+      status: 'refused',
+      advice: expect.stringContaining('put this cluster into the steering table'),
+    });
+  }, 30_000);
+  expect(await transceiver.status('/readyz')).toBe(503);
+  // An edge in trouble is not one that refuses.
+  status = 500;
+  await transceiver.ready();
 });
 
 test('any process of a cluster takes the requests for the calls of all', async () => {

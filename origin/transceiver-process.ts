@@ -17,7 +17,7 @@ import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisOwners } from './redis-owners.ts';
-import { startRosterLink } from './roster-link.ts';
+import { startRosterLink, type RosterLink } from './roster-link.ts';
 import {
   TRANSCEIVER_CONFIG_VARIABLE,
   readTransceiverConfig,
@@ -51,6 +51,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
   const ends = listenForEnd();
   let state: TransceiverState = 'starting';
   let transceiver: Transceiver | undefined;
+  let link: RosterLink | undefined;
   const metrics = new TransceiverMetrics();
   const { backend } = config;
   const { routingKeys: _keys, signingKey: _key, ...rest } = config;
@@ -58,6 +59,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
   const shown = { ...rest, backend: typeof backend === 'string' ? backend : 'realtime' };
   const app = adminApp({
     state: () => state,
+    refusal: () => link?.refusal,
     transceiver: () => transceiver,
     metrics,
     config: shown,
@@ -87,7 +89,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
   const signaling = await serveSignaling(config, started, redis);
   opened.defer(() => signaling.close());
   if (redis) opened.defer(announce(config, started, signaling.address, redis));
-  const link = startRosterLink({
+  const joining = startRosterLink({
     edge: config.edge,
     cluster: config.cluster,
     signingKey: parseSigningKeys(config.signingKey)[0],
@@ -95,7 +97,8 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
     report: () => started.report(),
     log,
   });
-  opened.defer(() => link.close());
+  opened.defer(() => joining.close());
+  link = joining;
   state = 'ready';
   const addresses = { trunk: started.trunk, signaling: signaling.address, admin: admin.address };
   log.info(addresses, 'the transceiver is ready');
@@ -104,7 +107,7 @@ async function run(config: TransceiverConfig, redisUrl: string | undefined): Pro
   state = 'draining';
   log.info({ drain: config.drain, sessions: started.held.sessions }, 'the transceiver drains');
   const drained = started.drain(config.drain, ends.atOnce);
-  link.reportNow();
+  joining.reportNow();
   log.info({ why: await drained }, 'the transceiver ends');
 }
 

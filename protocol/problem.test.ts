@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { problem, problemResponse } from './problem.ts';
+import { problem, problemResponse, unauthorized } from './problem.ts';
 
 describe('problems', () => {
   test('carry type, title, status and detail', () => {
@@ -22,6 +22,22 @@ describe('problems', () => {
   test('ask for a bearer token where one is missing', () => {
     const response = problemResponse('unauthorized', 'x');
     expect(response.headers.get('www-authenticate')).toBe('Bearer');
+  });
+
+  test.each([
+    [undefined, 'Bearer'],
+    [null, 'Bearer'],
+    ['', 'Bearer'],
+    ['Bearer', 'Bearer'],
+    ['Bearer ', 'Bearer'],
+    ['Basic YTpi', 'Bearer'],
+    ['Bearer x', 'Bearer error="invalid_token"'],
+    ['bearer  x', 'Bearer error="invalid_token"'],
+    ['Bearer a b', 'Bearer error="invalid_token"'],
+  ])('tell a token that is not good from none: %j', async (authorization, challenge) => {
+    const response = unauthorized('x', authorization);
+    expect(response.headers.get('www-authenticate')).toBe(challenge);
+    expect(await response.json()).toEqual(problem('unauthorized', 'x'));
   });
 
   test('keep their content type, however the caller spells his own', () => {

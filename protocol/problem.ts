@@ -2,6 +2,8 @@
 
 export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
+const CHALLENGE = 'www-authenticate';
+
 /** The stable names of what can go wrong, with the status each one carries. */
 const PROBLEMS = {
   'malformed-request': [400, 'The request cannot be read'],
@@ -21,6 +23,7 @@ const PROBLEMS = {
   'upgrade-required': [426, 'This address takes WebSocket upgrades only'],
   'precondition-required': [428, 'The request must say which ICE it is about'],
   'too-many-calls': [429, 'The tenant starts calls too often, or has too many'],
+  'too-many-changes': [429, 'The call is changed too often'],
   internal: [500, 'Something went wrong on our side'],
   'bad-gateway': [502, 'The cluster gave an answer that makes no sense'],
   'no-capacity': [503, 'No cluster can take a call now'],
@@ -52,6 +55,17 @@ export function problemResponse(
   const all = new Headers(headers);
   all.set('content-type', PROBLEM_CONTENT_TYPE);
   // RFC 9110 §15.5.2: a 401 says how to do better.
-  if (body.status === 401) all.set('www-authenticate', 'Bearer');
+  if (body.status === 401 && !all.has(CHALLENGE)) all.set(CHALLENGE, 'Bearer');
   return new Response(JSON.stringify(body), { status: body.status, headers: all });
+}
+
+/**
+ * A 401, which tells a token that is not good from none (RFC 6750 §3.1).
+ *
+ * @param authorization The request's header.
+ */
+export function unauthorized(detail: string, authorization: string | null = ''): Response {
+  const isShown = /^Bearer +\S/i.test(authorization ?? '');
+  const challenge = isShown ? 'Bearer error="invalid_token"' : 'Bearer';
+  return problemResponse('unauthorized', detail, { [CHALLENGE]: challenge });
 }

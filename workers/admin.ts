@@ -3,7 +3,7 @@
  * rosters, how many calls a tenant has, and that a cluster takes no new calls for a while. Without the secret ADMIN_KEY_HASH there is none of it.
  */
 import { Hono } from 'hono';
-import { problemResponse } from '../protocol/problem.ts';
+import { problemResponse, unauthorized } from '../protocol/problem.ts';
 import { isKeyOf } from './api-keys.ts';
 import { listDrained, setDrained } from './drained.ts';
 import { backgroundOf, footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
@@ -18,9 +18,10 @@ admin.use(async (context, next) => {
       'This edge has no admin key. Set the SHA-256 of one: wrangler secret put ADMIN_KEY_HASH';
     return problemResponse('not-found', detail);
   }
-  const key = /^Bearer +([!-~]{1,256})$/i.exec(context.req.header('authorization') ?? '')?.[1];
+  const authorization = context.req.header('authorization') ?? '';
+  const key = /^Bearer +([!-~]{1,256})$/i.exec(authorization)?.[1];
   if (key === undefined || !isKeyOf([hash], key)) {
-    return problemResponse('unauthorized', 'Send the admin key as a Bearer token.');
+    return unauthorized('Send the admin key as a Bearer token.', authorization);
   }
   context.res.headers.set('cache-control', 'no-store');
   return next();

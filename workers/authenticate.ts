@@ -1,6 +1,6 @@
 /** What stands before the routes of calls: whose request it is, from which page, and whether it comes too often. */
 import type { MiddlewareHandler } from 'hono';
-import { problemResponse } from '../protocol/problem.ts';
+import { problemResponse, unauthorized } from '../protocol/problem.ts';
 import { findCaller, refuseOrigin, type Refusal } from './callers.ts';
 import { backgroundOf, type EdgeContext, type EdgeEnv } from './edge.ts';
 import { clientSecrets } from './keys.ts';
@@ -31,7 +31,7 @@ export const authenticateHeld: MiddlewareHandler<EdgeEnv> = async (context, next
 export const requireApiKey: MiddlewareHandler<EdgeEnv> = async (context, next) => {
   const { by } = context.get('caller');
   if (by === 'api-key') return next();
-  if (by === 'nothing') return problemResponse('unauthorized', 'This takes an API key.');
+  if (by === 'nothing') return unauthorized('This takes an API key.');
   return problemResponse('forbidden', 'This takes an API key, and no client secret.');
 };
 
@@ -54,14 +54,15 @@ export async function refuseStart(context: EdgeContext): Promise<Response | unde
  * @param grace Seconds after its end for which a client secret still counts.
  */
 export async function refuseCaller(context: EdgeContext, grace = 0): Promise<Response | undefined> {
-  const caller = await findCaller(authorizationOf(context), {
+  const authorization = authorizationOf(context);
+  const caller = await findCaller(authorization, {
     secrets: () => clientSecrets(context.env),
     readTenant: (name) => readTenant(context.env.TENANTS, name, backgroundOf(context)),
     grace,
   });
-  if ('problem' in caller) return refused(caller);
+  if ('problem' in caller) return refused(caller, authorization);
   const refusal = refuseOrigin(caller, context.req.header('origin'));
-  if (refusal) return refused(refusal);
+  if (refusal) return refused(refusal, authorization);
   context.set('caller', caller);
   return undefined;
 }
@@ -87,6 +88,8 @@ function rateLimit(env: Env, callsPerMinute: 60 | 600 | 6000): RateLimit {
   return env[`CALLS_${callsPerMinute}`];
 }
 
-function refused({ problem, detail }: Refusal): Response {
-  return problemResponse(problem, detail);
+function refused({ problem, detail }: Refusal, authorization: string | undefined): Response {
+  return problem === 'unauthorized'
+    ? unauthorized(detail, authorization)
+    : problemResponse(problem, detail);
 }

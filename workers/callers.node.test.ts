@@ -62,7 +62,13 @@ function call(authorization: string | undefined, headers: Record<string, string>
 
 type Answer = Awaited<ReturnType<typeof call>>;
 
-async function expectProblem(response: Answer, status: number, name: string, detail: string) {
+async function expectProblem(
+  response: Answer,
+  status: number,
+  name: string,
+  detail: string,
+  challenge = status === 401 ? 'Bearer error="invalid_token"' : null,
+) {
   const body = await response.json();
   expect(body).toMatchObject({
     type: `urn:global-relay:problem:${name}`,
@@ -70,7 +76,6 @@ async function expectProblem(response: Answer, status: number, name: string, det
     detail: expect.stringContaining(detail),
   });
   expect(response.status).toBe(status);
-  const challenge = status === 401 ? 'Bearer' : null;
   expect(response.headers.get('www-authenticate')).toBe(challenge);
 }
 
@@ -119,8 +124,8 @@ describe('a call', () => {
   const unsecured = `ek_${new UnsecuredJWT({}).setSubject('acme').setAudience('calls').encode()}`;
 
   it.each([
-    ['nothing after the scheme', 'Bearer', 'Bearer token'],
-    ['another scheme', 'Basic YTpi', 'Bearer token'],
+    ['nothing after the scheme', 'Bearer', 'Bearer token', 'Bearer'],
+    ['another scheme', 'Basic YTpi', 'Bearer token', 'Bearer'],
     ['two tokens', 'Bearer a b', 'Bearer token'],
     ['what is no credential', 'Bearer abc', 'begins with'],
     ['an API key of no tenant', `Bearer ${apiKeyOf('nobody')}`, 'not one of those in use'],
@@ -130,9 +135,9 @@ describe('a call', () => {
     ['a secret that is none', 'Bearer ek_a.b.c', 'not made by this service'],
     ['an unsigned secret', `Bearer ${unsecured}`, 'a key that is not in use'],
     ['a header that is too long', `Bearer ${'a'.repeat(10_000)}`, 'at most'],
-  ])('with %s is refused', async (_, authorization, detail) => {
+  ])('with %s is refused', async (_, authorization, detail, challenge?: string) => {
     stage.origin.behave(willing);
-    await expectProblem(await call(authorization), 401, 'unauthorized', detail);
+    await expectProblem(await call(authorization), 401, 'unauthorized', detail, challenge);
     expect(stage.origin.requests).toEqual([]);
   });
 

@@ -5,7 +5,7 @@ import type { Place } from './client-place.ts';
 import { readFootprint } from './footprint-reader.ts';
 import { rosterReader, type RosterReader } from './roster-reader.ts';
 import { placeOf } from './place.ts';
-import type { RelayPath, StageTimings } from './response-headers.ts';
+import type { PlacingRecord } from './response-headers.ts';
 import type { SteeringIndex } from './steering.ts';
 
 export interface EdgeEnv {
@@ -19,10 +19,8 @@ export interface EdgeEnv {
     place: Place;
     /** On routes of calls. */
     caller: Caller;
-    /** Of a call that was asked for. */
-    timings: StageTimings;
-    /** Of a call that was placed. */
-    path: RelayPath;
+    /** Of the call that was asked for last. */
+    placing: PlacingRecord | undefined;
   };
 }
 

@@ -4,6 +4,7 @@ import type { CallRef } from '../protocol/call-id.ts';
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { giveBackEnded } from './admission.ts';
+import { refuseChange } from './change-limit.ts';
 import { backgroundOf, footprintFor, placeFor, tenantOf, type EdgeContext } from './edge.ts';
 import { endSession, originOf, patchSession, type PatchOutcome } from './forward.ts';
 import { edgeKeys } from './keys.ts';
@@ -33,6 +34,8 @@ export async function endHeldCall(context: EdgeContext, id: string): Promise<Res
   const held = await find(context, id);
   if (!held) return callNotFound();
   const { cluster, ref } = held;
+  const refusal = await refuseChange(context, 'end', ref);
+  if (refusal) return refusal;
   const { transceiver, call, tenant } = ref;
   const requestId = context.get('requestId');
   const claims = { op: 'end', requestId, transceiver, call, tenant } as const;
@@ -69,6 +72,8 @@ export async function patchHeldCall(
   const held = await find(context, id);
   if (!held) return callNotFound();
   const { cluster, ref } = held;
+  const refusal = await refuseChange(context, 'change', ref);
+  if (refusal) return refusal;
   const keys = edgeKeys(context.env);
   const { transceiver, call, tenant } = ref;
   const common = { requestId: context.get('requestId'), transceiver, call, tenant };

@@ -1,5 +1,5 @@
 /** The way of a transceiver into its cluster's roster. */
-import { problemResponse } from '../protocol/problem.ts';
+import { problemResponse, unauthorized } from '../protocol/problem.ts';
 import { RosterJoinSchema, SignatureError, SignatureVerifier } from '../protocol/signature.ts';
 import { footprintFor, type EdgeContext } from './edge.ts';
 import { edgeKeys } from './keys.ts';
@@ -40,8 +40,9 @@ export async function verifyJoin(
   verifier: SignatureVerifier,
   spend: (jti: string) => boolean = () => true,
 ): Promise<number | Response> {
-  const token = /^Bearer ([\w.-]+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
-  if (!token) return problemResponse('unauthorized', 'Join with a signed bearer token.');
+  const authorization = request.headers.get('authorization');
+  const token = /^Bearer ([\w.-]+)$/.exec(authorization ?? '')?.[1];
+  if (!token) return unauthorized('Join with a signed bearer token.', authorization);
   try {
     const checked = await verifier.check(token, RosterJoinSchema);
     const { transceiver } = verifier.use(checked);
@@ -49,6 +50,6 @@ export async function verifyJoin(
     return transceiver;
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error;
-    return problemResponse('unauthorized', `The token is not good: ${error.message}.`);
+    return unauthorized(`The token is not good: ${error.message}.`, authorization);
   }
 }

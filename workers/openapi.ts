@@ -33,6 +33,8 @@ const IF_MATCH = {
 const FORWARDING = ['bad-gateway', 'no-capacity', 'gateway-timeout'] as const;
 /** Who may not start a call, or not now. */
 const CALLER = ['unauthorized', 'forbidden', 'too-many-calls'] as const;
+/** Whose call it is not. */
+const HELD = ['unauthorized', 'forbidden', 'call-not-found'] as const;
 const OFFER = [
   'malformed-offer',
   'unacceptable-offer',
@@ -101,9 +103,10 @@ const PATHS = {
         204: answer('The candidates were taken.'),
         ...problems(
           'Problem',
-          ...(['malformed-fragment', 'unauthorized', 'call-not-found', 'conflict'] as const),
-          ...(['precondition-failed', 'fragment-too-large', 'unsupported-media-type'] as const),
-          'precondition-required',
+          ...HELD,
+          ...(['malformed-fragment', 'conflict', 'precondition-failed'] as const),
+          ...(['fragment-too-large', 'unsupported-media-type', 'precondition-required'] as const),
+          'too-many-changes',
           ...FORWARDING,
         ),
       },
@@ -112,13 +115,12 @@ const PATHS = {
       summary: 'End the call.',
       responses: {
         200: answer('The call has ended.'),
-        ...problems('Problem', 'unauthorized', 'call-not-found', ...FORWARDING),
+        ...problems('Problem', ...HELD, 'too-many-changes', ...FORWARDING),
       },
     },
     get: {
       summary: 'Nothing, for an id that was given out.',
-      ...OPEN,
-      responses: { ...NOTHING, ...problems('Problem', 'call-not-found') },
+      responses: { ...NOTHING, ...problems('Problem', ...HELD) },
     },
   },
   '/whip': {
@@ -155,7 +157,7 @@ const PATHS = {
       summary: 'End the call.',
       responses: {
         200: answer('The call has ended.'),
-        ...problems('OpenAiError', 'unauthorized', 'call-not-found', ...FORWARDING),
+        ...problems('OpenAiError', ...HELD, 'too-many-changes', ...FORWARDING),
       },
     },
   },

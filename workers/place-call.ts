@@ -58,7 +58,7 @@ export async function placeCall(
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
-  context.set('timings', timings);
+  context.set('placing', { timings });
   const steering = await timings.measure('steer', async () =>
     steer(await footprintFor(context), placeFor(context)),
   );
@@ -205,7 +205,7 @@ async function placed(
   if (answerMs !== undefined) timings.add('answer', answerMs);
   const { colo } = placeFor(context);
   const path = { colo, cluster: cluster.region, ingress: ingress.region, transceiver };
-  context.set('path', path);
+  context.set('placing', { timings, path });
   return {
     id: await keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),
     answer,

@@ -1,19 +1,26 @@
-/** One line of the log for every request but reads of health, and one data point for every call that was asked for. */
+/**
+ * One line of the log for every request but reads of health and for every offer by WebSocket, and one data point for
+ * every call that was asked for.
+ */
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
 import type { Caller } from './callers.ts';
 import { placeFor, type EdgeContext, type EdgeEnv } from './edge.ts';
-import { relayPath, type RelayPath, type StageTimings } from './response-headers.ts';
+import type { PlacedCall } from './place-call.ts';
+import { relayPath, type PlacingRecord, type RelayPath } from './response-headers.ts';
 
 /** Times a request in the order of the data point's doubles, as `Server-Timing` names them. */
 const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer', 'admit'] as const;
 
+/** Routes at which a POST asks for a call. */
+const CALL_ROUTES: ReadonlySet<string> = new Set(['/v1/calls', '/whip', '/v1/realtime/calls']);
+
 /** Bindings that a deployment may leave out; without a data set there are only logs. */
 type Observed = Partial<Pick<Env, 'CALL_POINTS' | 'VERSION'>>;
 
-/** What a request was, as its line in the log has it. Durations are milliseconds. */
+/** What a request was, or an offer by WebSocket, as its line in the log has it. Durations are milliseconds. */
 export interface RequestRecord {
-  readonly message: 'request';
+  readonly message: 'request' | 'offer';
   readonly requestId: string;
   readonly method: string;
   /** Pattern of the route, so that lines group and no id of a call is logged. */
@@ -35,37 +42,76 @@ export interface RequestRecord {
 export const logRequests: MiddlewareHandler<EdgeEnv> = async (context, next) => {
   const start = performance.now();
   await next();
-  const path: RelayPath | undefined = context.get('path');
-  const record = recordOf(context, performance.now() - start, path);
+  const placing = placingOf(context);
+  const { status } = context.res;
+  const record = recordOf(context, { message: 'request', status, start, placing });
   if (record.route === '/healthz') return;
   console.log(record);
-  if (context.req.method === 'POST')
-    observed(context).CALL_POINTS?.writeDataPoint(pointOf(record, path));
+  if (record.method === 'POST' && CALL_ROUTES.has(record.route)) {
+    writePoint(context, record, placing?.path);
+  }
 };
+
+/** Logs an offer by WebSocket: the request that opened the connection ended long before. */
+export async function logOffer(
+  context: EdgeContext,
+  place: () => Promise<PlacedCall | Response>,
+): Promise<PlacedCall | Response> {
+  const start = performance.now();
+  // That of the offer before is not this one's.
+  context.set('placing', undefined);
+  let status = 500;
+  try {
+    const call = await place();
+    status = call instanceof Response ? call.status : 201;
+    return call;
+  } finally {
+    const placing = placingOf(context);
+    const record = recordOf(context, { message: 'offer', status, start, placing });
+    console.log(record);
+    writePoint(context, record, placing?.path);
+  }
+}
+
+/** Unset on routes that place no call. */
+function placingOf(context: EdgeContext): PlacingRecord | undefined {
+  return context.get('placing');
+}
+
+function writePoint(
+  context: EdgeContext,
+  record: RequestRecord,
+  placed: RelayPath | undefined,
+): void {
+  observed(context).CALL_POINTS?.writeDataPoint(pointOf(record, placed));
+}
+
+interface Outcome extends Pick<RequestRecord, 'message' | 'status'> {
+  /** When it began, as `performance.now()` has it. */
+  readonly start: number;
+  readonly placing: PlacingRecord | undefined;
+}
 
 function recordOf(
   context: EdgeContext,
-  duration: number,
-  path: RelayPath | undefined,
+  { message, status, start, placing }: Outcome,
 ): RequestRecord {
-  const { status } = context.res;
   const { colo, country } = placeFor(context);
-  // Unset on routes that no caller enters, and that place no call.
+  // Unset on routes that no caller enters.
   const caller: Caller | undefined = context.get('caller');
-  const timings: StageTimings | undefined = context.get('timings');
   return {
-    message: 'request',
+    message,
     requestId: context.get('requestId'),
     method: context.req.method,
     route: routePath(context, -1),
     status,
-    duration: Math.round(duration),
+    duration: Math.round(performance.now() - start),
     tenant: caller?.name,
     by: caller?.by,
     colo,
     country,
-    path: path && relayPath(path),
-    stages: timings?.durations ?? {},
+    path: placing?.path && relayPath(placing.path),
+    stages: placing?.timings.durations ?? {},
     version: observed(context).VERSION?.id,
   };
 }

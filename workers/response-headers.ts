@@ -33,6 +33,13 @@ export class StageTimings {
   }
 }
 
+/** What is known so far of a call that is being placed. */
+export interface PlacingRecord {
+  readonly timings: StageTimings;
+  /** Once it was placed. */
+  path?: RelayPath;
+}
+
 /** What Relay-Path tells: by which colo, cluster and relays a call goes. */
 export interface RelayPath {
   readonly colo: string | undefined;

@@ -39,10 +39,15 @@ describe.each(ENDPOINTS)('§4.7, a bearer token at %s', (path) => {
   });
 
   it('that is not good is refused by 401, which asks for another', async () => {
-    for (const bad of ['Bearer ek_a.b.c', 'Bearer', 'Basic YTpi', `Bearer ${token}x`]) {
+    for (const [bad, challenge] of [
+      ['Bearer ek_a.b.c', 'Bearer error="invalid_token"'],
+      [`Bearer ${token}x`, 'Bearer error="invalid_token"'],
+      ['Bearer', 'Bearer'],
+      ['Basic YTpi', 'Bearer'],
+    ] as const) {
       const response = await post(path, bad);
       expect(response.status).toBe(401);
-      expect(response.headers.get('www-authenticate')).toBe('Bearer');
+      expect(response.headers.get('www-authenticate')).toBe(challenge);
       await response.text();
     }
     expect(stage.origin.requests).toEqual([]);

@@ -10,6 +10,8 @@ export type TransceiverState = 'starting' | 'ready' | 'draining';
 
 export interface AdminOptions {
   readonly state: () => TransceiverState;
+  /** What to do about an edge that does not take this transceiver; undefined while none refuses it. */
+  readonly refusal: () => string | undefined;
   /** Undefined while it starts. */
   readonly transceiver: () => Transceiver | undefined;
   readonly metrics: TransceiverMetrics;
@@ -21,15 +23,22 @@ const CALL = /^[0-9a-f]{32}$/;
 
 /**
  * - `GET /healthz`: 200 as long as the process serves.
- * - `GET /readyz`: 200, or 503 while it starts or drains. It does not depend on anything outside.
+ * - `GET /readyz`: 200, or 503 while it starts, drains, or is refused by the edge, with what to do. An edge
+ *   that cannot be reached makes no difference: it would take every transceiver out at once.
  * - `GET /metrics`: for Prometheus.
  * - `GET /dump`: configuration, counters and all sessions. `GET /dump/CALL`: one session, by the 32 digits
  *   that logs call it; 404 when it is not here.
  */
-export function adminApp({ state, transceiver, metrics, config }: AdminOptions): Hono {
+export function adminApp({ state, refusal, transceiver, metrics, config }: AdminOptions): Hono {
   const app = new Hono();
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
-  app.get('/readyz', (c) => c.json({ status: state() }, state() === 'ready' ? 200 : 503));
+  app.get('/readyz', (c) => {
+    const advice = refusal();
+    if (state() !== 'ready' || advice === undefined) {
+      return c.json({ status: state() }, state() === 'ready' ? 200 : 503);
+    }
+    return c.json({ status: 'refused', advice }, 503);
+  });
   app.get('/metrics', async (c) =>
     c.body(await metrics.scrape(), 200, { 'content-type': metrics.contentType }),
   );

@@ -77,6 +77,9 @@ test('an offer is answered and its call ended', async () => {
   expect(await created.text()).toContain(`a=ice-ufrag:${claims.ufrag}`);
   expect(stage.transceiver.report()).toMatchObject({ sessions: 1, calls: [['acme', 1]] });
   const { requestId, transceiver, call, tenant } = claims;
+  // By the edge's id of the request, so that both logs can be read together.
+  const line = { msg: 'session created', requestId, call, transceiver };
+  expect(logged).toContainEqual(expect.objectContaining(line));
   const end = { op: 'end' as const, requestId, transceiver, call, tenant };
   expect(await problemOf(await remove({ ...end, tenant: 'other' }))).toEqual([
     404,

@@ -4,7 +4,7 @@ import { bodyLimit } from 'hono/body-limit';
 import type { Logger } from 'pino';
 import { FRAGMENT_CONTENT_TYPE, MAX_FRAGMENT_BYTES } from '../../protocol/ice-fragment.ts';
 import { MAX_CREATION_BYTES, readCreation } from '../../protocol/creation.ts';
-import { problemResponse } from '../../protocol/problem.ts';
+import { problemResponse, unauthorized } from '../../protocol/problem.ts';
 import {
   ForwardSchema,
   SignatureError,
@@ -133,7 +133,9 @@ export function signalingApp({
   app.notFound(() => problemResponse('not-found', 'Sessions are under /v1/sessions.'));
 
   app.onError((error, c) => {
-    if (error instanceof SignatureError) return problemResponse('unauthorized', error.message);
+    if (error instanceof SignatureError) {
+      return unauthorized(error.message, c.req.header('authorization'));
+    }
     if (error instanceof OfferError) return problemResponse(error.problem, error.message);
     if (error instanceof ConflictError) return problemResponse('conflict', error.message);
     if (error instanceof CapacityError) {

@@ -7,6 +7,7 @@ import { MAX_OFFER_BYTES } from '../../protocol/creation.ts';
 import { ANY_ICE, endHeldCall, fragmentTooLarge, patchHeldCall, refOf } from '../held-call.ts';
 import { readOffer } from '../offers.ts';
 import { placeCall, type PlacedCall } from '../place-call.ts';
+import { logOffer } from '../request-log.ts';
 import { fragmentOf, readMessage, type ClientMessage, type EdgeMessage } from './messages.ts';
 
 /** Characters of the longest message: an offer, each of its characters escaped by one more. */
@@ -98,7 +99,7 @@ export class Conversation {
 
   async #place(sdp: string): Promise<void> {
     if (this.#call !== undefined) return this.#say(HAS_CALL);
-    const call = await this.#start(sdp);
+    const call = await logOffer(this.#context, () => this.#start(sdp));
     if (call instanceof Response) return this.#sayProblem(call);
     this.#call = call.id;
     const tag = call.etag === undefined ? {} : { etag: call.etag };

@@ -14,6 +14,9 @@ locals {
     ]
   }
   machines = keys(local.parameters)
+  group_arns = { for machine in local.machines : machine =>
+    "arn:aws:autoscaling:${var.name}:${var.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.deployment}-${machine}"
+  }
 }
 
 resource "aws_iam_role" "machine" {
@@ -50,7 +53,7 @@ resource "aws_iam_role_policy" "machine" {
           Sid      = "Drain"
           Effect   = "Allow"
           Action   = ["autoscaling:CompleteLifecycleAction", "autoscaling:RecordLifecycleActionHeartbeat"]
-          Resource = ["arn:aws:autoscaling:${var.name}:${var.account_id}:autoScalingGroup:*:autoScalingGroupName/${var.deployment}-${each.key}"]
+          Resource = [local.group_arns[each.key]]
         },
         {
           Sid      = "Image"
@@ -70,13 +73,17 @@ resource "aws_iam_role_policy" "machine" {
           Resource = ["*"]
         },
       ],
-      each.key == "transceiver" ? [{
-        Sid       = "Sessions"
-        Effect    = "Allow"
-        Action    = ["cloudwatch:PutMetricData"]
-        Resource  = ["*"]
-        Condition = { StringEquals = { "cloudwatch:namespace" = "GlobalRelay" } }
-      }] : [],
+      [for statement in [
+        {
+          Sid       = "Sessions"
+          Effect    = "Allow"
+          Action    = ["cloudwatch:PutMetricData"]
+          Resource  = ["*"]
+          Condition = { StringEquals = { "cloudwatch:namespace" = "GlobalRelay" } }
+        },
+        # The load balancer says it of relays.
+        { Sid = "Health", Effect = "Allow", Action = ["autoscaling:SetInstanceHealth"], Resource = [local.group_arns[each.key]] },
+      ] : statement if each.key == "transceiver"],
     )
   })
 }

@@ -16,9 +16,9 @@ until [[ $(metadata meta-data/autoscaling/target-lifecycle-state || true) == Ter
 done
 
 echo 'Auto scaling ends this machine; it drains.'
-# In this order, each once the one before it has ended.
-(for unit in $DRAIN_UNITS; do systemctl stop "$unit"; done) &
-while kill -0 $! 2> "$STATE/drain-watch"; do
+# In this order, each once the one before it has ended; one that fails must not end the calls of the next.
+(for unit in $DRAIN_UNITS; do systemctl stop "$unit" || true; done) &
+while [[ -n $(jobs -r) ]]; do
   lifecycle record-lifecycle-action-heartbeat || true
   sleep "$HEARTBEAT_SECONDS"
 done
