@@ -104,6 +104,21 @@ describe('a large table', () => {
   }));
   const large = steeringIndex({ version: 1, clusters });
 
+  it('has calls taken by those behind more draining ones than are considered', () => {
+    const from = { latitude: '50.11', longitude: '8.68' };
+    const order = [...clusters].toSorted((a, b) => distanceKm(from, a)! - distanceKm(from, b)!);
+    const drained = new Set(order.slice(0, 2 * NEAREST).map(({ cluster }) => cluster));
+    const states = clusters.map((own) =>
+      drained.has(own.cluster) ? { ...own, state: 'draining' as const } : own,
+    );
+    const { clusters: active, ingress } = steer(
+      steeringIndex({ version: 1, clusters: states }),
+      from,
+    );
+    expect(active).toEqual(order.slice(2 * NEAREST, 3 * NEAREST));
+    expect(ingress).toBe(active[0]);
+  });
+
   it('gives the nearest of all, in the order of their distance', () => {
     fc.assert(
       fc.property(

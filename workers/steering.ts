@@ -7,7 +7,7 @@ import { anchorOf, type SteeringBasis } from './anchor.ts';
 import type { Place } from './client-place.ts';
 import { arcKilometers, kilometers, readCoordinates, unitVector, type Vector } from './sphere.ts';
 
-/** Clusters by distance that are considered; those behind them would never get their turn. */
+/** Active clusters by distance that are considered; those behind them would never get their turn. */
 export const NEAREST = 16;
 
 /** A cluster is about as near as the nearest when it is at most so much further: a share, and kilometers. */
@@ -67,14 +67,14 @@ export function steeringIndex(table: SteeringTable): SteeringIndex {
  */
 export function steer(index: SteeringIndex, place: Place): Steering {
   const anchor = anchorOf(index.serving, place);
-  const { near, equals } = nearest(index, anchor.at);
+  const { nearestOfAll, near, equals } = nearest(index, anchor.at);
   const forced = overrideOf(index, place);
-  const home = forced?.home ?? near[0];
+  const home = forced?.home ?? nearestOfAll;
   const reason = forced?.reason ?? anchor.reason;
   const first = forced ? [forced.home] : near.slice(0, equals);
   const order = home ? [...first, ...takeover(index, home), ...near] : [];
   const clusters = [...new Set(order)].filter(isActive);
-  const ingress = home && isActive(home) ? home : (near.find(isActive) ?? home);
+  const ingress = home && isActive(home) ? home : (near[0] ?? home);
   return {
     basis: forced ? 'override' : anchor.basis,
     reason: explain(reason, home, clusters[0]),
@@ -132,26 +132,38 @@ function explain(
   return `takes over for ${home.region}, which is ${home.state}; that one is ${reason}`;
 }
 
-/** The {@link NEAREST} that are not just planned, near to far, and how many of them are about equally near. */
+/**
+ * The {@link NEAREST} that are active, near to far, and how many of them are about as near as the nearest of all
+ * that are not just planned.
+ */
 function nearest({ clusters, vectors, weights }: SteeringIndex, [x, y, z]: Vector) {
+  let nearestOfAll: SteeringCluster | undefined;
+  let least = Infinity;
   const near: SteeringCluster[] = [];
   /** Kilometers divided by weight. */
   const distances: number[] = [];
   for (let i = 0; i < clusters.length; i++) {
-    if (clusters[i]!.state === 'planned') continue;
+    const cluster = clusters[i]!;
+    if (cluster.state === 'planned') continue;
     const cosine = x * vectors[3 * i]! + y * vectors[3 * i + 1]! + z * vectors[3 * i + 2]!;
     const distance = arcKilometers(cosine) / weights[i]!;
     // Equally near ones stay in the order of their ids.
+    if (distance < least) {
+      least = distance;
+      nearestOfAll = cluster;
+    }
+    if (!isActive(cluster)) continue;
     let at = distances.length;
     while (at > 0 && distances[at - 1]! > distance) at--;
     if (at >= NEAREST) continue;
     distances.splice(at, 0, distance);
-    near.splice(at, 0, clusters[i]!);
+    near.splice(at, 0, cluster);
     if (distances.length > NEAREST) {
       distances.pop();
       near.pop();
     }
   }
-  const limit = (distances[0] ?? 0) * PEER_FACTOR + PEER_KM;
-  return { near, equals: distances.filter((distance) => distance <= limit).length };
+  const limit = least * PEER_FACTOR + PEER_KM;
+  const equals = distances.filter((distance) => distance <= limit).length;
+  return { nearestOfAll, near, equals };
 }
