@@ -4,7 +4,7 @@ import { ledgerFaults } from './footprint-ledger.ts';
 
 const LEDGER = {
   'us-east-1': { id: 1, cidr: '10.1.0.0/16' },
-  'sa-east-1': { id: 4, cidr: '10.4.0.0/16' },
+  'sa-east-1': { id: 4, cidr: '10.4.0.0/16', gone: true },
 };
 const US = LEDGER['us-east-1'];
 
@@ -28,11 +28,18 @@ describe('the ledger', () => {
   });
 
   test('refuses what a region had that is gone', () => {
-    const files = { 'eu-west-1': LEDGER['sa-east-1'] };
+    const { id, cidr } = LEDGER['sa-east-1'];
+    const files = { 'us-east-1': US, 'eu-west-1': { id, cidr } };
     expect(ledgerFaults(files, LEDGER)).toEqual([
       'regions/eu-west-1.yaml: id 4 is that of sa-east-1 in regions/ledger.json, and never used again',
       'regions/eu-west-1.yaml: cidr 10.4.0.0/16 is that of sa-east-1 in regions/ledger.json, and never used again',
     ]);
+  });
+
+  test('refuses that a file is missing of a region that is not gone', () => {
+    const [fault, ...others] = ledgerFaults({ 'eu-west-1': {} }, LEDGER);
+    expect(fault).toContain('regions/us-east-1.yaml: the file is missing');
+    expect(others).toEqual([]);
   });
 
   test.each([

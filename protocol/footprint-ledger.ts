@@ -10,7 +10,12 @@ import { RegionNameSchema, RegionSchema } from './footprint-region.ts';
 export const LEDGER_FILE = 'regions/ledger.json';
 
 const { id, cidr } = RegionSchema.entries;
-const EntrySchema = v.strictObject({ id, cidr });
+const EntrySchema = v.strictObject({
+  id,
+  cidr,
+  /** Whether it was taken away on purpose, which a file that is only missing is not. */
+  gone: v.optional(v.boolean()),
+});
 
 /** By region name, with those that are gone. */
 export const LedgerSchema = v.record(RegionNameSchema, EntrySchema);
@@ -21,7 +26,8 @@ const FIELDS = ['id', 'cidr'] as const;
 /**
  * @param files Parsed region files by region name, of any shape.
  * @param ledger Of any shape. A region that it lacks is new.
- * @returns Every id and network that is another region's or was changed, and every fault of the ledger.
+ * @returns Every id and network that is another region's or was changed, every region whose file is missing, and
+ * every fault of the ledger.
  */
 export function ledgerFaults(files: Readonly<Record<string, unknown>>, ledger: unknown): string[] {
   // A list would pass for a record of nothing.
@@ -34,11 +40,12 @@ export function ledgerFaults(files: Readonly<Record<string, unknown>>, ledger: u
   }
   const entries = Object.entries(result.output);
   const regions = Object.entries(files);
-  return FIELDS.flatMap((field) =>
+  const own = FIELDS.flatMap((field) =>
     repeatedIn(entries, field).concat(
       regions.flatMap(([name, file]) => fileFaults(name, file, entries, field)),
     ),
   );
+  return [...own, ...missingFaults(entries, files)];
 }
 
 type Entries = [string, Ledger[string]][];
@@ -59,6 +66,16 @@ function fileFaults(name: string, file: unknown, entries: Entries, field: Field)
     .map(
       ([region]) =>
         `${fileOf(name)}: ${field} ${String(given)} is that of ${region} in ${LEDGER_FILE}, and never used again`,
+    );
+}
+
+/** An apply would destroy the region of a file that is missing, with the calls there. */
+function missingFaults(entries: Entries, files: Readonly<Record<string, unknown>>): string[] {
+  return entries
+    .filter(([name, { gone }]) => gone !== true && !Object.hasOwn(files, name))
+    .map(
+      ([name]) =>
+        `${fileOf(name)}: the file is missing, and ${LEDGER_FILE} has ${name} not as gone. Put the file back; once it is drained, npm run region -- remove ${name} takes it away`,
     );
 }
 

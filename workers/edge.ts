@@ -5,6 +5,7 @@ import type { Place } from './client-place.ts';
 import { footprint } from './footprint-reader.ts';
 import { rosterReader, type RosterReader } from './roster-reader.ts';
 import { placeOf } from './place.ts';
+import type { PlacingRecord } from './response-headers.ts';
 import type { SteeringIndex } from './steering.ts';
 
 export interface EdgeEnv {
@@ -18,6 +19,8 @@ export interface EdgeEnv {
     place: Place;
     /** On routes of calls. */
     caller: Caller;
+    /** Of the call that was asked for last. */
+    placing: PlacingRecord | undefined;
   };
 }
 

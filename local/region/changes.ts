@@ -79,10 +79,12 @@ function removed(name: string, region: Region, after: Footprint): string[] {
 }
 
 function removalRefusals(name: string, old: Region | undefined, now: Region | undefined): string[] {
-  if (old?.state !== 'active' || isBuilt(now)) return [];
-  return [
-    `regions/${name}.yaml: an active region must not go. Give it state: draining, apply, wait until its last call has ended, and then remove the file.`,
-  ];
+  return old?.state !== 'active' || isBuilt(now) ? [] : [removalRefusal(name)];
+}
+
+/** Why an active region cannot be removed. */
+export function removalRefusal(name: string): string {
+  return `regions/${name}.yaml: an active region must not go. Give it state: draining, apply, wait until its last call has ended, and then: npm run region -- remove ${name}.`;
 }
 
 /** Subnets of a zone go with it, and with them the machines there. */

@@ -1,4 +1,4 @@
-/** `npm run region -- add NAME | check | plan | list | record`: the region files, for those who run them. */
+/** `npm run region -- add NAME | remove NAME | check | plan | list | record`: the region files, for those who run them. */
 import process from 'node:process';
 import { runRegion } from './run.ts';
 

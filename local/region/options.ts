@@ -6,6 +6,7 @@ export const HELP = `Looks after the region files, from which every table and th
 
   npm run region -- add NAME       write the file of a region of AWS, planned: with the next free id and
                                    network, its place, and the nearest active region to take over
+  npm run region -- remove NAME    take away the file of a region that is drained, or was only planned
   npm run region -- check          check all files, and tell every fault with its file and field
   npm run region -- plan           say what an apply will change since the last commit
   npm run region -- list           the regions of the footprint; with --all those that could be added too
@@ -19,7 +20,7 @@ All take --regions, with another folder of region files.
 Ends with 0; with 1 when files or the change do not do; with 2 when the command line is wrong.
 
 A region's life: add it, and see what it would bring: npm run simulate; set state: active, plan and apply;
-before its file goes, set state: draining, apply, and wait until its last call has ended.`;
+at its end, set state: draining, apply, wait until its last call has ended, remove it, plan and apply.`;
 
 /** A command line that does not fit; the message says why. */
 export class RegionUsageError extends Error {
@@ -28,6 +29,7 @@ export class RegionUsageError extends Error {
 
 export type RegionOptions = { readonly regions?: string | undefined } & (
   | { readonly command: 'help' | 'check' | 'record' }
+  | { readonly command: 'remove'; readonly name: string }
   | { readonly command: 'add'; readonly name: string; readonly wishes: Wishes }
   | { readonly command: 'plan'; readonly against: string }
   | { readonly command: 'list'; readonly all: boolean }
@@ -50,6 +52,7 @@ const OPTIONS = {
 /** Options of each command beside `regions`. */
 const TAKES: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
   add: ['id', 'cidr', 'azs', 'failover', 'latitude', 'longitude'],
+  remove: [],
   check: [],
   plan: ['against'],
   list: ['all'],
@@ -68,14 +71,14 @@ export function parseRegionOptions(args: readonly string[]): RegionOptions {
   const anywhere = new Set<string>(['regions', 'help', ...takes]);
   const strange = Object.keys(values).find((option) => !anywhere.has(option));
   if (strange !== undefined) throw new RegionUsageError(`${command} takes no --${strange}.`);
-  const names = command === 'add' ? 1 : 0;
+  const names = command === 'add' || command === 'remove' ? 1 : 0;
   if (rest.length > names) throw new RegionUsageError(`${command} takes no "${rest[names]}".`);
   const { regions } = values;
   switch (command) {
     case 'add':
-      if (rest[0] === undefined)
-        throw new RegionUsageError('Give the region to add, as eu-west-1.');
-      return { command, regions, name: rest[0], wishes: wishesOf(values) };
+      return { command, regions, name: nameOf(command, rest), wishes: wishesOf(values) };
+    case 'remove':
+      return { command, regions, name: nameOf(command, rest) };
     case 'plan':
       return { command, regions, against: values.against ?? 'HEAD' };
     case 'list':
@@ -86,6 +89,12 @@ export function parseRegionOptions(args: readonly string[]): RegionOptions {
     default:
       return { command: 'help' };
   }
+}
+
+function nameOf(command: string, [name]: readonly string[]): string {
+  if (name === undefined)
+    throw new RegionUsageError(`Give the region to ${command}, as eu-west-1.`);
+  return name;
 }
 
 function parse(args: readonly string[]) {

@@ -17,6 +17,7 @@ beforeEach(async () => {
   for (const file of ['us-east-1.yaml', 'eu-central-1.yaml', 'ledger.json']) {
     await cp(join(REGIONS, file), join(directory, file));
   }
+  await edit('ledger.json', '"10.3.0.0/16" }', '"10.3.0.0/16", "gone": true }');
 });
 afterEach(() => rm(directory, { recursive: true }));
 
@@ -47,7 +48,7 @@ async function edit(file: string, from: string | RegExp, to: string): Promise<vo
 
 describe('region add', () => {
   test('writes a file that fits, with the next id and network that nobody ever had', async () => {
-    // The third is in the ledger alone: it is gone.
+    // The third is gone.
     expect(await region('add', 'sa-east-1')).toMatchObject({ code: 0, stderr: '' });
     const footprint = await readFootprint(directory);
     expect(footprint['sa-east-1']).toMatchObject({
@@ -68,6 +69,7 @@ describe('region add', () => {
     await region('add', 'ap-northeast-1');
     const { id, cidr } = (await readFootprint(directory))['ap-northeast-1']!;
     expect({ id, cidr }).toEqual({ id: 3, cidr: '10.3.0.0/16' });
+    expect(await read('ledger.json')).not.toContain('gone');
   });
 
   test('takes what is wished for instead', async () => {
@@ -104,6 +106,44 @@ describe('region add', () => {
     expect(outcome.stderr).toContain(fault);
     expect(Object.keys(await readFootprint(directory))).toHaveLength(2);
     expect(await read('ledger.json')).toBe(ledger);
+  });
+});
+
+describe('region remove', () => {
+  test('takes away the file of a drained region, and keeps what it had', async () => {
+    await region('add', 'sa-east-1');
+    await edit('sa-east-1.yaml', 'planned', 'draining');
+    const text = await read('sa-east-1.yaml');
+    expect(await region('remove', 'sa-east-1')).toMatchObject({ code: 0, stderr: '' });
+    expect(Object.keys(await readFootprint(directory))).toHaveLength(2);
+    expect(JSON.parse(await read('ledger.json'))).toMatchObject({
+      'sa-east-1': { id: 4, cidr: '10.4.0.0/16', gone: true },
+    });
+    await region('add', 'sa-east-1');
+    expect(await read('sa-east-1.yaml')).toBe(text.replace('draining', 'planned'));
+  });
+
+  test.each([
+    [['us-east-1'], 1, 'regions/us-east-1.yaml: an active region must not go'],
+    [['ap-northeast-1'], 1, 'There is no region ap-northeast-1.'],
+    [['constructor'], 1, 'There is no region constructor.'],
+    [['sa-east-1'], 1, 'regions/us-east-1.yaml: failover names sa-east-1, which has no file'],
+    [[], 2, 'Give the region to remove'],
+  ])('of %j takes nothing away', async (args, code, fault) => {
+    await region('add', 'sa-east-1');
+    await edit('us-east-1.yaml', 'failover: [', 'failover: [sa-east-1, ');
+    const outcome = await region('remove', ...args);
+    expect(outcome).toMatchObject({ code, stdout: '' });
+    expect(outcome.stderr).toContain(fault);
+    expect(Object.keys(await readFootprint(directory))).toHaveLength(3);
+  });
+
+  test('is what a missing file is not, which every command refuses', async () => {
+    await rm(path('eu-central-1.yaml'));
+    await edit('us-east-1.yaml', /failover: .*/, 'failover: []');
+    const { code, stderr } = await region('check');
+    expect(code).toBe(1);
+    expect(stderr).toContain('regions/eu-central-1.yaml: the file is missing');
   });
 });
 
@@ -184,7 +224,16 @@ describe('the command line', () => {
   test('teaches', async () => {
     const { code, stdout } = await region('help');
     expect(code).toBe(0);
-    for (const word of ['add NAME', 'check', 'plan', 'list', 'record', '--against', 'draining']) {
+    for (const word of [
+      'add NAME',
+      'remove NAME',
+      'check',
+      'plan',
+      'list',
+      'record',
+      '--against',
+      'draining',
+    ]) {
       expect(stdout).toContain(word);
     }
   });

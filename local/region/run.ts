@@ -1,13 +1,13 @@
 /** What `npm run region` does. */
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readFootprint } from '../../origin/footprint-files.ts';
 import { checkFootprint, FootprintError, type Footprint } from '../../protocol/footprint.ts';
 import { footprintOf } from './against.ts';
 import { AWS_REGIONS } from './aws-regions.ts';
-import { changesOf } from './changes.ts';
-import { readLedger, record, unrecorded } from './ledger-file.ts';
+import { changesOf, removalRefusal } from './changes.ts';
+import { readLedger, record, unrecorded, withGone, writeLedger } from './ledger-file.ts';
 import { newRegion, RegionError, regionText } from './new-region.ts';
 import { HELP, parseRegionOptions, RegionUsageError, type RegionOptions } from './options.ts';
 
@@ -48,6 +48,8 @@ async function run(options: RegionOptions, output: Output): Promise<number> {
   switch (options.command) {
     case 'add':
       return add(directory, footprint, options, output);
+    case 'remove':
+      return remove(directory, footprint, options.name, output);
     case 'plan':
       return plan(directory, footprint, options.against, output);
     case 'list':
@@ -73,6 +75,26 @@ async function add(
   await record(directory, grown);
   output.log(`regions/${name}.yaml: cluster ${region.id}, ${region.cidr}, planned.
 See what it will do: npm run simulate, npm run region -- plan. To send it calls: state: active.`);
+  return 0;
+}
+
+async function remove(
+  directory: string,
+  footprint: Footprint,
+  name: string,
+  output: Output,
+): Promise<number> {
+  const region = Object.hasOwn(footprint, name) ? footprint[name] : undefined;
+  if (region === undefined) throw new RegionError(`There is no region ${name}.`);
+  if (region.state === 'active') throw new RegionError(removalRefusal(name));
+  const { [name]: _, ...rest } = footprint;
+  const ledger = withGone(await readLedger(directory), name, region);
+  checkFootprint(rest, ledger);
+  // The file last: without it and still in the ledger, nothing could be read any more.
+  await writeLedger(directory, ledger);
+  await rm(join(directory, `${name}.yaml`));
+  output.log(`regions/${name}.yaml is gone; its id and network stay in the ledger.
+See what that will do: npm run region -- plan.`);
   return 0;
 }
 

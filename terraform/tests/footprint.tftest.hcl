@@ -107,9 +107,26 @@ run "an_id_of_a_region_that_is_gone_is_refused" {
   command = plan
   module { source = "./modules/footprint" }
   variables {
-    ledger = { ap-south-1 = { id = 3, cidr = "10.9.0.0/16" } }
+    ledger = { ap-south-1 = { id = 3, cidr = "10.9.0.0/16", gone = true } }
   }
   expect_failures = [output.regions]
+}
+
+run "a_file_that_is_missing_is_refused" {
+  command = plan
+  module { source = "./modules/footprint" }
+  variables {
+    ledger = { ap-south-1 = { id = 9, cidr = "10.9.0.0/16" } }
+  }
+  expect_failures = [output.regions]
+}
+
+run "a_region_that_is_gone_needs_none" {
+  command = plan
+  module { source = "./modules/footprint" }
+  variables {
+    ledger = { ap-south-1 = { id = 9, cidr = "10.9.0.0/16", gone = true } }
+  }
 }
 
 run "files_without_an_active_region_are_refused" {

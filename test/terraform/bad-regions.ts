@@ -60,8 +60,22 @@ export const BAD_REGIONS: readonly BadRegion[] = [
     { 'us-east-1': { id: 1, cidr: '10.7.0.0/16' } },
     'cidr',
   ),
-  once('the id of a region that is gone', { 'sa-east-1': { id: 1, cidr: '10.7.0.0/16' } }, 'id'),
-  once('the network of one that is gone', { 'sa-east-1': { id: 7, cidr: '10.1.0.0/16' } }, 'cidr'),
+  once(
+    'the id of a region that is gone',
+    { 'sa-east-1': { id: 1, cidr: '10.7.0.0/16', gone: true } },
+    'id',
+  ),
+  once(
+    'the network of one that is gone',
+    { 'sa-east-1': { id: 7, cidr: '10.1.0.0/16', gone: true } },
+    'cidr',
+  ),
+  {
+    fault: 'its file missing, though nobody took it away',
+    files: ({ 'eu-central-1': region }) => ({ 'eu-central-1': { ...region, failover: [] } }),
+    ledger: { 'us-east-1': { id: 1, cidr: '10.1.0.0/16' } },
+    named: [FILE, 'the file is missing', 'regions/ledger.json', 'remove us-east-1'],
+  },
   {
     fault: 'no region that is active',
     files: (regions) =>

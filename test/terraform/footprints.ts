@@ -14,7 +14,7 @@ export const VIPS = ['192.0.2.1', '192.0.2.2'];
 const FOLDER = 'footprints';
 const CONFIGURATION = `
 variable "cases" {
-  type = map(object({ files = map(string), ledger = map(object({ id = number, cidr = string })) }))
+  type = map(object({ files = map(string), ledger = map(object({ id = number, cidr = string, gone = optional(bool) })) }))
 }
 variable "schema" {
   type = string

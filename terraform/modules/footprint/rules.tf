@@ -68,7 +68,14 @@ locals {
     "regions/: none of ${join(", ", sort(keys(var.files)))} has state: active, so nothing would take a call"
   ]
 
+  # Its region would be destroyed with the calls there, though nobody said that it goes.
+  missing_faults = [for name, entry in var.ledger : join("", [
+    "regions/${name}.yaml: the file is missing, and regions/ledger.json has ${name} not as gone. ",
+    "Put the file back; once it is drained, npm run region -- remove ${name} takes it away",
+  ]) if !entry.gone && !contains(keys(var.files), name)]
+
   faults = concat(
     local.object_faults, local.field_faults, local.own_faults, local.shared_faults, local.footprint_faults,
+    local.missing_faults,
   )
 }

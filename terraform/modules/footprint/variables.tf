@@ -21,8 +21,8 @@ variable "schema" {
 }
 
 variable "ledger" {
-  description = "Ids and networks that were ever given to a region, gone ones too: regions/ledger.json."
-  type        = map(object({ id = number, cidr = string }))
+  description = "Ids and networks that were ever given to a region, and which of these are gone: regions/ledger.json."
+  type        = map(object({ id = number, cidr = string, gone = optional(bool, false) }))
   default     = {}
   nullable    = false
 
