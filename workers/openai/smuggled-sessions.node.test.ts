@@ -40,9 +40,10 @@ async function post(path: string, authorization: string, body: string, headers: 
   return response.status;
 }
 
+const part = (name: string, body: string) =>
+  `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${body}\r\n`;
+
 async function postForm(authorization: string, session: string) {
-  const part = (name: string, body: string) =>
-    `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${body}\r\n`;
   const body = `${part('sdp', OFFER)}${part('session', session)}--b--\r\n`;
   const headers = { 'content-type': 'multipart/form-data; boundary=b' };
   return post('/v1/realtime/calls', authorization, body, headers);
@@ -60,15 +61,15 @@ async function offerBySocket(authorization: string): Promise<number> {
 
 /** Every way by which a session comes to a call, each of which places one. */
 const WAYS: readonly (readonly [string, (session: string) => Promise<number>])[] = [
-  ['a secret at /v1/calls', async (it) => post('/v1/calls', await secretOf(it), OFFER)],
-  ['a secret at /whip', async (it) => post('/whip', await secretOf(it), OFFER)],
+  ['a secret at /v1/calls', async (text) => post('/v1/calls', await secretOf(text), OFFER)],
+  ['a secret at /whip', async (text) => post('/whip', await secretOf(text), OFFER)],
   [
     'a secret at /v1/realtime/calls',
-    async (it) => post('/v1/realtime/calls', await secretOf(it), OFFER),
+    async (text) => post('/v1/realtime/calls', await secretOf(text), OFFER),
   ],
-  ['a secret at /v1/signal', async (it) => offerBySocket(await secretOf(it))],
-  ['a form', (it) => postForm(`Bearer ${KEY}`, it)],
-  ['a form over a secret', async (it) => postForm(await secretOf(it), it)],
+  ['a secret at /v1/signal', async (text) => offerBySocket(await secretOf(text))],
+  ['a form', (text) => postForm(`Bearer ${KEY}`, text)],
+  ['a form over a secret', async (text) => postForm(await secretOf(text), text)],
 ];
 
 /** The body that the origin got, and what the edge signed of it. */
