@@ -1,5 +1,5 @@
 /** The edge's routes. */
-import { Hono, type MiddlewareHandler } from 'hono';
+import { Hono, type Context, type MiddlewareHandler } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import { requestId } from 'hono/request-id';
 import { FRAGMENT_CONTENT_TYPE } from '../protocol/ice-fragment.ts';
@@ -29,14 +29,15 @@ import { signal } from './signal/signal.ts';
 import { logRequests } from './request-log.ts';
 import { where } from './where.ts';
 
-/** Characters of the longest request id taken over from a client. */
-const MAX_REQUEST_ID = 128;
+/** A request id taken over from a client, so that its own logs and these name the same. */
+const REQUEST_ID = /^[\w=-]{1,128}$/;
 
 const RETRY_AFTER = '5';
 
 export const app = new Hono<EdgeEnv>();
 
-app.use(requestId({ limitLength: MAX_REQUEST_ID }));
+// Set on answers by what stands before the routes, once.
+app.use(requestId({ headerName: '', generator: requestIdOf }));
 app.use(logRequests);
 app.use('/whip', onOptions({ 'accept-post': 'application/sdp' }));
 app.use('/v1/calls', onOptions({ 'accept-post': 'application/sdp' }));
@@ -86,6 +87,12 @@ app.notFound((context) => {
   return problemResponse('not-found', detail);
 });
 app.onError((error, context) => fault(error, context));
+
+/** The client's own, if it is one. */
+function requestIdOf(context: Context): string {
+  const given = context.req.header('x-request-id');
+  return given !== undefined && REQUEST_ID.test(given) ? given : crypto.randomUUID();
+}
 
 /** What an address takes is told with what CORS allows of it. */
 function onOptions(headers: Readonly<Record<string, string>>): MiddlewareHandler<EdgeEnv> {

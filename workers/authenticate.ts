@@ -85,8 +85,7 @@ function offeredProtocols(context: EdgeContext): string[] {
 }
 
 function rateLimit(env: Env, callsPerMinute: 60 | 600 | 6000): RateLimit {
-  const limits = { 60: env.CALLS_60, 600: env.CALLS_600, 6000: env.CALLS_6000 };
-  return limits[callsPerMinute];
+  return env[`CALLS_${callsPerMinute}`];
 }
 
 function refused({ problem, detail }: Refusal, authorization: string | undefined): Response {

@@ -2,9 +2,10 @@
 import type { Context } from 'hono';
 import type { Caller } from './callers.ts';
 import type { Place } from './client-place.ts';
-import { readFootprint } from './footprint-reader.ts';
+import { footprint } from './footprint-reader.ts';
 import { rosterReader, type RosterReader } from './roster-reader.ts';
 import { placeOf } from './place.ts';
+import type { PlacingRecord } from './response-headers.ts';
 import type { SteeringIndex } from './steering.ts';
 
 export interface EdgeEnv {
@@ -18,6 +19,8 @@ export interface EdgeEnv {
     place: Place;
     /** On routes of calls. */
     caller: Caller;
+    /** Of the call that was asked for last. */
+    placing: PlacingRecord | undefined;
   };
 }
 
@@ -25,7 +28,7 @@ export type EdgeContext = Context<EdgeEnv>;
 
 /** @throws FootprintUnavailable */
 export function footprintFor(context: EdgeContext): Promise<SteeringIndex> {
-  return readFootprint(context.env.FOOTPRINT, backgroundOf(context));
+  return footprint.read(context.env.FOOTPRINT, backgroundOf(context));
 }
 
 export function rostersFor(context: EdgeContext): RosterReader {

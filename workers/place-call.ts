@@ -58,6 +58,7 @@ export async function placeCall(
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
+  context.set('placing', { timings });
   const steering = await timings.measure('steer', async () =>
     steer(await footprintFor(context), placeFor(context)),
   );
@@ -80,19 +81,26 @@ export async function placeCall(
     call,
     admission,
   });
-  const settled = placing.then(
-    async (outcome) => {
-      if (outcome instanceof Response) await admission?.giveBack();
-      return outcome;
-    },
-    async (error: unknown) => {
-      await admission?.giveBack();
-      throw error;
-    },
-  );
-  // A client that goes meanwhile takes its request down, but leaves neither a place taken nor an orphan.
+  if (!admission) return placing;
+  const settled = settle(placing, admission);
+  // A client that goes meanwhile takes its request down, but leaves no place taken. One that nobody counts
+  // needs no such care: a session that nobody comes to ends by itself.
   backgroundOf(context)(settled.catch(() => undefined));
   return settled;
+}
+
+async function settle(
+  placing: Promise<PlacedCall | Response>,
+  admission: Admission,
+): Promise<PlacedCall | Response> {
+  try {
+    const outcome = await placing;
+    if (outcome instanceof Response) await admission.giveBack();
+    return outcome;
+  } catch (error) {
+    await admission.giveBack();
+    throw error;
+  }
 }
 
 interface Placing {
@@ -110,12 +118,13 @@ interface Placing {
 async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
   const { context, keys, timings, steering, ingress, creation, admission } = placing;
   const readRoster = rostersFor(context);
+  const tries = new Tries();
   const choices = candidates(
     steering,
     (cluster) => timings.measure('roster', () => readRoster(cluster)),
     suspects,
+    () => tries.isLate,
   );
-  const tries = new Tries();
   let failure: OriginFailure | undefined;
   let name: string | undefined = placing.call;
   for await (const candidate of choices) {
@@ -133,10 +142,11 @@ async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
         mint(context, keys, candidate, ingress, call),
       );
       const origin = originOf(cluster, keys, timeout);
-      const [outcome] = await Promise.all([
-        timings.measure('forward', () => createSession(origin, claims, creation)),
-        admission?.move({ call, cluster: cluster.cluster }),
-      ]);
+      const moved = admission?.move({ call, cluster: cluster.cluster });
+      const outcome = await timings.measure('forward', () =>
+        createSession(origin, claims, creation),
+      );
+      await moved;
       if (mayLeaveOrphan(outcome)) backgroundOf(context)(removeOrphan(origin, claims));
       return { claims, outcome };
     };
@@ -196,6 +206,7 @@ async function placed(
   if (answerMs !== undefined) timings.add('answer', answerMs);
   const { colo } = placeFor(context);
   const path = { colo, cluster: cluster.region, ingress: ingress.region, transceiver };
+  context.set('placing', { timings, path });
   return {
     id: await keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),
     answer,

@@ -20,7 +20,8 @@ const RECORD: RequestRecord = {
 };
 
 it('a data point has its fields where queries look for them', () => {
-  expect(pointOf(RECORD)).toEqual({
+  const placed = { colo: 'FRA', cluster: 'eu-west-3', ingress: 'eu-central-1', transceiver: 31 };
+  expect(pointOf(RECORD, placed)).toEqual({
     indexes: ['acme'],
     blobs: ['/v1/calls', '201', 'FRA', 'DE', PATH, 'v-1', 'r-1', 'eu-west-3', 'eu-central-1'],
     doubles: [31, 0.1, 2, 0.2, 25, 3, 4],
@@ -29,7 +30,7 @@ it('a data point has its fields where queries look for them', () => {
 
 it('what is not known keeps its place empty', () => {
   const unknown = { tenant: undefined, colo: undefined, path: undefined, version: undefined };
-  const point = pointOf({ ...RECORD, ...unknown, stages: { steer: 1 } });
+  const point = pointOf({ ...RECORD, ...unknown, stages: { steer: 1 } }, undefined);
   expect(point).toEqual({
     indexes: [''],
     blobs: ['/v1/calls', '201', '', 'DE', '', '', 'r-1', '', ''],

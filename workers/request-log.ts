@@ -7,6 +7,7 @@ import { routePath } from 'hono/route';
 import type { Caller } from './callers.ts';
 import { placeFor, type EdgeContext, type EdgeEnv } from './edge.ts';
 import type { PlacedCall } from './place-call.ts';
+import { relayPath, type PlacingRecord, type RelayPath } from './response-headers.ts';
 
 /** Times a request in the order of the data point's doubles, as `Server-Timing` names them. */
 const STAGES = ['steer', 'roster', 'mint', 'forward', 'answer', 'admit'] as const;
@@ -41,10 +42,14 @@ export interface RequestRecord {
 export const logRequests: MiddlewareHandler<EdgeEnv> = async (context, next) => {
   const start = performance.now();
   await next();
-  const record = recordOf(context, 'request', context.res, performance.now() - start);
+  const placing = placingOf(context);
+  const { status } = context.res;
+  const record = recordOf(context, { message: 'request', status, start, placing });
   if (record.route === '/healthz') return;
   console.log(record);
-  if (record.method === 'POST' && CALL_ROUTES.has(record.route)) writePoint(context, record);
+  if (record.method === 'POST' && CALL_ROUTES.has(record.route)) {
+    writePoint(context, record, placing?.path);
+  }
 };
 
 /** Logs an offer by WebSocket: the request that opened the connection ended long before. */
@@ -53,31 +58,43 @@ export async function logOffer(
   place: () => Promise<PlacedCall | Response>,
 ): Promise<PlacedCall | Response> {
   const start = performance.now();
-  let answer: Answer = { status: 500, headers: new Headers() };
+  // That of the offer before is not this one's.
+  context.set('placing', undefined);
+  let status = 500;
   try {
     const call = await place();
-    answer =
-      call instanceof Response ? call : { status: 201, headers: new Headers({ ...call.headers }) };
+    status = call instanceof Response ? call.status : 201;
     return call;
   } finally {
-    const record = recordOf(context, 'offer', answer, performance.now() - start);
+    const placing = placingOf(context);
+    const record = recordOf(context, { message: 'offer', status, start, placing });
     console.log(record);
-    writePoint(context, record);
+    writePoint(context, record, placing?.path);
   }
 }
 
-/** What of a response is logged. */
-type Answer = Pick<Response, 'status' | 'headers'>;
+/** Unset on routes that place no call. */
+function placingOf(context: EdgeContext): PlacingRecord | undefined {
+  return context.get('placing');
+}
 
-function writePoint(context: EdgeContext, record: RequestRecord): void {
-  observed(context).CALL_POINTS?.writeDataPoint(pointOf(record));
+function writePoint(
+  context: EdgeContext,
+  record: RequestRecord,
+  placed: RelayPath | undefined,
+): void {
+  observed(context).CALL_POINTS?.writeDataPoint(pointOf(record, placed));
+}
+
+interface Outcome extends Pick<RequestRecord, 'message' | 'status'> {
+  /** When it began, as `performance.now()` has it. */
+  readonly start: number;
+  readonly placing: PlacingRecord | undefined;
 }
 
 function recordOf(
   context: EdgeContext,
-  message: RequestRecord['message'],
-  { status, headers }: Answer,
-  duration: number,
+  { message, status, start, placing }: Outcome,
 ): RequestRecord {
   const { colo, country } = placeFor(context);
   // Unset on routes that no caller enters.
@@ -88,13 +105,13 @@ function recordOf(
     method: context.req.method,
     route: routePath(context, -1),
     status,
-    duration: Math.round(duration),
+    duration: Math.round(performance.now() - start),
     tenant: caller?.name,
     by: caller?.by,
     colo,
     country,
-    path: headers.get('relay-path') ?? undefined,
-    stages: stagesOf(headers.get('server-timing') ?? ''),
+    path: placing?.path && relayPath(placing.path),
+    stages: placing?.timings.durations ?? {},
     version: observed(context).VERSION?.id,
   };
 }
@@ -104,7 +121,10 @@ function recordOf(
  * Relay-Path the regions of cluster and ingress. Doubles: duration, then {@link STAGES}, -1 for one that was
  * not reached.
  */
-export function pointOf(record: RequestRecord): AnalyticsEngineDataPoint {
+export function pointOf(
+  record: RequestRecord,
+  placed: RelayPath | undefined,
+): AnalyticsEngineDataPoint {
   const { tenant = '', route, status, colo = '', country = '', path = '', version = '' } = record;
   return {
     indexes: [tenant],
@@ -116,22 +136,11 @@ export function pointOf(record: RequestRecord): AnalyticsEngineDataPoint {
       path,
       version,
       record.requestId,
-      regionIn(path, 'cluster'),
-      regionIn(path, 'ingress'),
+      placed?.cluster ?? '',
+      placed?.ingress ?? '',
     ],
     doubles: [record.duration, ...STAGES.map((name) => record.stages[name] ?? -1)],
   };
-}
-
-/** Empty when no call was placed. @param path Relay-Path, as this Worker writes it. */
-function regionIn(path: string, name: string): string {
-  return new RegExp(`\\b${name}="([^"]*)"`).exec(path)?.[1] ?? '';
-}
-
-/** @param serverTiming The header's value, as this Worker writes it. */
-function stagesOf(serverTiming: string): Record<string, number> {
-  const found = serverTiming.matchAll(/(\w+);dur=(\d+(?:\.\d+)?)/g);
-  return Object.fromEntries([...found].map(([, name, ms]) => [name, Number(ms)]));
 }
 
 function observed({ env }: EdgeContext): Observed {

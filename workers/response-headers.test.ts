@@ -8,6 +8,7 @@ describe('StageTimings', () => {
     timings.add('mint', 0);
     timings.add('roster', 2);
     expect(String(timings)).toBe('roster;dur=3.3, mint;dur=0.0');
+    expect(timings.durations).toEqual({ roster: 3.3, mint: 0 });
   });
 
   it('measures work that fails, too', async () => {

@@ -2,11 +2,19 @@
 
 /** Times stages of a request for Server-Timing (W3C). Equal names add up. */
 export class StageTimings {
-  readonly #durations = new Map<string, number>();
+  readonly #durations: Record<string, number> = {};
+
+  /** Milliseconds of each stage that was reached, to a tenth. */
+  get durations(): Readonly<Record<string, number>> {
+    const rounded: Record<string, number> = {};
+    for (const stage in this.#durations)
+      rounded[stage] = Math.round(this.#durations[stage]! * 10) / 10;
+    return rounded;
+  }
 
   /** @param duration Milliseconds. */
   add(stage: string, duration: number): void {
-    this.#durations.set(stage, (this.#durations.get(stage) ?? 0) + duration);
+    this.#durations[stage] = (this.#durations[stage] ?? 0) + duration;
   }
 
   async measure<T>(stage: string, work: () => T | Promise<T>): Promise<T> {
@@ -19,9 +27,17 @@ export class StageTimings {
   }
 
   toString(): string {
-    const entries = [...this.#durations].map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`);
-    return entries.join(', ');
+    return Object.entries(this.#durations)
+      .map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`)
+      .join(', ');
   }
+}
+
+/** What is known so far of a call that is being placed. */
+export interface PlacingRecord {
+  readonly timings: StageTimings;
+  /** Once it was placed. */
+  path?: RelayPath;
 }
 
 /** What Relay-Path tells: by which colo, cluster and relays a call goes. */

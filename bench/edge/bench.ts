@@ -70,7 +70,7 @@ export async function benchEdge({ rounds, log }: EdgeBenchOptions) {
 }
 
 /** The first three are near the caller, and the rest all over the globe. */
-function tableOf(regions: number, host: string): SteeringTable {
+export function tableOf(regions: number, host: string): SteeringTable {
   const clusters = Array.from({ length: regions }, (_, i) => ({
     cluster: i + 1,
     region: `eu-${'abcdefghijklmnopqrst'[i % 20]}${'abcdefghijklmnopqrst'[Math.floor(i / 20)]}-1`,

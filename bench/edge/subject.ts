@@ -53,6 +53,7 @@ const LINE = {
 };
 
 export interface Subject {
+  readonly pid: number;
   /** Microseconds of processor time that one of so many calls cost. */
   costOf(calls: number): Promise<number>;
   close(): Promise<void>;
@@ -117,6 +118,7 @@ export async function startForwardSubject(host: string): Promise<Subject> {
 async function subject(workerd: Workerd, leave: () => Promise<void>): Promise<Subject> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONCURRENCY });
   return {
+    pid: workerd.pid,
     costOf: async (calls) => {
       const before = await cpuTime(workerd.pid);
       let left = calls;
