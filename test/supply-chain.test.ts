@@ -121,7 +121,7 @@ describe('the bill of materials', async () => {
     const refs = bom.components.map((component) => component['bom-ref']);
     expect(refs.length).toBe(new Set(refs).size);
     const known = new Set([...refs, bom.metadata.component['bom-ref']]);
-    const used = bom.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
+    const used = bom.dependencies.flatMap(({ ref, dependsOn }) => dependsOn.concat(ref));
     expect(used.filter((ref) => !known.has(ref))).toEqual([]);
   });
 });

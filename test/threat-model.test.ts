@@ -55,7 +55,7 @@ describe('the threat model', () => {
 
 /** Rows of the tables that have these columns. */
 function readRows(text: string): Row[] {
-  const rows: Row[] = [];
+  const found: Row[] = [];
   let isTable = false;
   for (const line of text.split('\n')) {
     const cells = line.startsWith('|') ? line.split('|').map((cell) => cell.trim()) : [];
@@ -64,10 +64,10 @@ function readRows(text: string): Row[] {
     else if (cells.length === 0) isTable = false;
     else if (isTable && !/^-+$/.test(attack!)) {
       expect([line, cells.length, remains]).toEqual([line, 6, expect.stringMatching(/./)]);
-      rows.push({ attack: attack!, defence: defence!, proof: proof! });
+      found.push({ attack: attack!, defence: defence!, proof: proof! });
     }
   }
-  return rows;
+  return found;
 }
 
 const LINK = /\[[^\]]*\]\(([^)#]+)(?:#[^)]*)?\)/g;

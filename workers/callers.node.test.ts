@@ -232,9 +232,11 @@ describe('POST /v1/realtime/client_secrets', () => {
 });
 
 const open = (protocols: string[], origin?: string) =>
-  new WebSocket(`${stage.edge.url.replace('http', 'ws')}/v1/signal`, protocols, {
-    ...(origin === undefined ? {} : { origin }),
-  });
+  new WebSocket(
+    `${stage.edge.url.replace('http', 'ws')}/v1/signal`,
+    protocols,
+    origin === undefined ? {} : { origin },
+  );
 
 describe('a WebSocket of a browser', () => {
   it('shows a client secret as a protocol, and gets the other one', async () => {
