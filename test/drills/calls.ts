@@ -134,6 +134,17 @@ export class Calls implements AsyncDisposable {
     return performance.now() - moment;
   }
 
+  /** Those for which it is so, and the others; both stay part of this. */
+  split(isSo: (call: DrillCall) => boolean): [Calls, Calls] {
+    const [yes, no] = [this.all.filter(isSo), this.all.filter((call) => !isSo(call))];
+    return [new Calls(yes), new Calls(no)];
+  }
+
+  /** @throws ScriptedCallError when the edge does not end one of them. */
+  async hangUp(): Promise<void> {
+    await Promise.all(this.all.map(({ client }) => client.hangUp()));
+  }
+
   /** How many are not alive any more. */
   async lost(): Promise<number> {
     const alive = await Promise.all(this.all.map((call) => call.isAlive()));
