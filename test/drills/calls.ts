@@ -77,7 +77,7 @@ export class DrillCall implements AsyncDisposable {
 
   #hear(): void {
     const now = performance.now();
-    this.#longestGap = Math.max(this.#longestGap, now - this.#heardAt);
+    if (this.#heardAt > 0) this.#longestGap = Math.max(this.#longestGap, now - this.#heardAt);
     this.#heardAt = now;
   }
 }

@@ -6,4 +6,5 @@ export const drill = redisDrill({
   holds: 'Redis hangs for a while: no call is interrupted, and new ones start.',
   begin: ({ redis }) => redis.pause(),
   end: ({ redis }) => redis.resume(),
+  isNoticed: true,
 });

@@ -7,4 +7,5 @@ export const drill = redisDrill({
     'Redis is gone for a while: no call is interrupted, new ones start, and nobody does anything about it.',
   begin: ({ redis }) => redis.stop(),
   end: ({ redis }) => redis.start(),
+  isNoticed: true,
 });

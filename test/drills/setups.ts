@@ -5,11 +5,12 @@ import { placeHeaders, type Place } from '../../local/place.ts';
 import { OFFER, postOffer } from '../support/offers.ts';
 
 /** Milliseconds between two offers. */
-const INTERVAL = 250;
+const INTERVAL = 500;
 
-/** Milliseconds before a client offers again what was not taken, and in which it gives up. */
-const RETRY = 500;
-const PATIENCE = 30_000;
+/** Milliseconds before a client offers again what was not taken, twice as long each time up to a limit, and gives up. */
+const FIRST_RETRY = 500;
+const LAST_RETRY = 4_000;
+const PATIENCE = 45_000;
 
 export interface Setup {
   /** Of `performance.now`: the first offer, and the answer that took it. */
@@ -59,7 +60,7 @@ export class Setups implements AsyncDisposable {
       ({ why } = outcome);
       const isOver = performance.now() - askedAt > PATIENCE || this.#ended.signal.aborted;
       if (isOver) return { askedAt, takenAt: undefined, tries, region: undefined, why };
-      await delay(RETRY);
+      await delay(Math.min(LAST_RETRY, FIRST_RETRY * 2 ** (tries - 1)));
     }
   }
 
