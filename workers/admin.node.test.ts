@@ -10,9 +10,6 @@ const ADMIN_KEY = randomBytes(32).toString('base64url');
 const GOOD = { authorization: `Bearer ${ADMIN_KEY}` };
 const BERLIN = { colo: 'TXL', latitude: '52.52', longitude: '13.4' };
 
-/** Milliseconds until a change must have shown. */
-const PATIENCE = { timeout: 50_000, interval: 500 };
-
 let edge: LocalEdge;
 
 beforeAll(async () => {
@@ -65,18 +62,19 @@ describe('the admin API', () => {
     });
   });
 
-  it('drains a cluster and puts it back', { timeout: 120_000 }, async () => {
+  it('drains a cluster and puts it back', async () => {
     expect(await regionFor(BERLIN)).toBe('eu-central-1');
     const drained = await ask('PUT', '/admin/clusters/2/drain');
     expect(drained.status).toBe(200);
     expect(await drained.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: true });
-    await vi.waitFor(async () => expect(await regionFor(BERLIN)).toBe('us-east-1'), PATIENCE);
+    // There is one isolate, which was told; others look when their caches end.
+    expect(await regionFor(BERLIN)).toBe('us-east-1');
     const shown = await (await ask('GET', '/admin/clusters')).json();
     const second = { cluster: 2, state: 'draining', drained: true };
     expect(shown).toMatchObject({ clusters: [{}, second, {}] });
     const back = await ask('DELETE', '/admin/clusters/2/drain');
     expect(await back.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: false });
-    await vi.waitFor(async () => expect(await regionFor(BERLIN)).toBe('eu-central-1'), PATIENCE);
+    expect(await regionFor(BERLIN)).toBe('eu-central-1');
     expect(edge.logs()).toContain('a cluster was drained');
     expect(edge.logs()).toContain('a cluster was put back');
   });

@@ -38,11 +38,26 @@ export function readFootprint(
   background: (work: Promise<unknown>) => void,
 ): Promise<SteeringIndex> {
   return cache.get(
-    async () => drain(await load(namespace), await readDrained(namespace, background)),
+    () => loadDrained(namespace, background),
     background,
     (error) =>
       console.error({ message: 'the steering table stays as it was', error: String(error) }),
   );
+}
+
+/** Takes up at once, in this isolate, what was changed by it. @throws FootprintUnavailable */
+export async function renewFootprint(
+  namespace: KVNamespace,
+  background: (work: Promise<unknown>) => void,
+): Promise<void> {
+  await cache.renew(() => loadDrained(namespace, background));
+}
+
+async function loadDrained(
+  namespace: KVNamespace,
+  background: (work: Promise<unknown>) => void,
+): Promise<SteeringIndex> {
+  return drain(await load(namespace), await readDrained(namespace, background));
 }
 
 /** What was read last and what it says, so that only a change costs the parsing. */
