@@ -28,7 +28,13 @@ async function firstOf(
 ): Promise<number | undefined> {
   const left = [...lots];
   const read = async ({ cluster }: SteeringCluster) => rosters[cluster]!;
-  const choices = candidates({ clusters, peers }, read, suspects, () => left.shift()!);
+  const choices = candidates(
+    { clusters, peers },
+    read,
+    suspects,
+    () => false,
+    () => left.shift()!,
+  );
   return (await choices.next()).value?.cluster.cluster;
 }
 
@@ -86,6 +92,18 @@ describe('candidates', () => {
     const choices = candidates({ clusters, peers: 1 }, readRoster, new Suspects());
     await choices.next();
     expect(read).toEqual([1]);
+  });
+
+  it('reads no more rosters when time is over, which those before took', async () => {
+    const read: number[] = [];
+    const readRoster = async ({ cluster }: SteeringCluster) => {
+      read.push(cluster);
+      return [];
+    };
+    const isLate = () => read.length === 2;
+    const choices = candidates({ clusters, peers: 1 }, readRoster, new Suspects(), isLate);
+    expect(await choices.next()).toEqual({ done: true, value: undefined });
+    expect(read).toEqual([1, 2]);
   });
 
   describe('among clusters that are about equally near', () => {

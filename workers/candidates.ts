@@ -20,12 +20,14 @@ export interface Candidate {
  *
  * @param suspects Clusters that come last. One that becomes suspect while it is tried is left at once,
  *   for its transceivers share the signaling that failed.
+ * @param isLate Whether the time for the call is over: rosters that answer late take of it as origins do.
  * @param random From 0 up to 1, as Math.random.
  */
 export async function* candidates(
   { clusters, peers }: Pick<Steering, 'clusters' | 'peers'>,
   readRoster: RosterReader,
   suspects: Suspects,
+  isLate: () => boolean = () => false,
   random: () => number = Math.random,
 ): AsyncGenerator<Candidate, void> {
   const read = (cluster: SteeringCluster) => rosterOrNone(cluster, readRoster);
@@ -33,6 +35,7 @@ export async function* candidates(
   const emptier = await emptierOfTwo(clusters.slice(0, peers).filter(isTrusted), read, random);
   const order = emptier ? [emptier, ...clusters.filter((other) => other !== emptier)] : clusters;
   for (const cluster of [...order.filter(isTrusted), ...order.filter((it) => !isTrusted(it))]) {
+    if (isLate()) return;
     let entries = await read(cluster);
     for (let tries = 0; tries < TRIES_PER_CLUSTER; tries++) {
       const picked = pickTransceiver(entries);

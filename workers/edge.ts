@@ -2,7 +2,7 @@
 import type { Context } from 'hono';
 import type { Caller } from './callers.ts';
 import type { Place } from './client-place.ts';
-import { readFootprint } from './footprint-reader.ts';
+import { footprint } from './footprint-reader.ts';
 import { rosterReader, type RosterReader } from './roster-reader.ts';
 import { placeOf } from './place.ts';
 import type { PlacingRecord } from './response-headers.ts';
@@ -28,7 +28,7 @@ export type EdgeContext = Context<EdgeEnv>;
 
 /** @throws FootprintUnavailable */
 export function footprintFor(context: EdgeContext): Promise<SteeringIndex> {
-  return readFootprint(context.env.FOOTPRINT, backgroundOf(context));
+  return footprint.read(context.env.FOOTPRINT, backgroundOf(context));
 }
 
 export function rostersFor(context: EdgeContext): RosterReader {

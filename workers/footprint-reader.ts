@@ -2,7 +2,7 @@
 import * as v from 'valibot';
 import { SteeringTableSchema } from '../protocol/footprint.ts';
 // As JSON it becomes part of the one module that a deployment uploads.
-import bundled from './default-steering.json' with { type: 'json' };
+import bundledTable from './default-steering.json' with { type: 'json' };
 import { drain, readDrained } from './drained.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
 import { steeringIndex, type SteeringIndex } from './steering.ts';
@@ -29,53 +29,61 @@ export class FootprintUnavailable extends Error {
   }
 }
 
-// A table that once was good beats none, however long the store is away.
-const cache = new RefreshingCache<SteeringIndex>({ fresh: FOOTPRINT_FRESH, stale: Infinity });
+/** Holds the table of an isolate. */
+export class FootprintReader {
+  // A table that once was good beats none, however long the store is away.
+  readonly #cache = new RefreshingCache<SteeringIndex>({ fresh: FOOTPRINT_FRESH, stale: Infinity });
+  readonly #bundled: unknown;
+  /** What was read last and what it says, so that only a change costs the parsing. */
+  #parsed: { readonly text: string; readonly index: SteeringIndex } | undefined;
 
-/** @throws FootprintUnavailable when there was never a good table in this isolate. */
-export function readFootprint(
-  namespace: KVNamespace,
-  background: (work: Promise<unknown>) => void,
-): Promise<SteeringIndex> {
-  return cache.get(
-    () => loadDrained(namespace, background),
-    background,
-    (error) =>
-      console.error({ message: 'the steering table stays as it was', error: String(error) }),
-  );
-}
+  /** @param bundled The table that the Worker was deployed with; null when there is none. */
+  constructor(bundled: unknown) {
+    this.#bundled = bundled;
+  }
 
-/** Takes up at once, in this isolate, what was changed by it. @throws FootprintUnavailable */
-export async function renewFootprint(
-  namespace: KVNamespace,
-  background: (work: Promise<unknown>) => void,
-): Promise<void> {
-  await cache.renew(() => loadDrained(namespace, background));
-}
+  /** @throws FootprintUnavailable when there was never a good table. */
+  read(
+    namespace: KVNamespace,
+    background: (work: Promise<unknown>) => void,
+  ): Promise<SteeringIndex> {
+    return this.#cache.get(
+      () => this.#loadDrained(namespace, background),
+      background,
+      (error) =>
+        console.error({ message: 'the steering table stays as it was', error: String(error) }),
+    );
+  }
 
-async function loadDrained(
-  namespace: KVNamespace,
-  background: (work: Promise<unknown>) => void,
-): Promise<SteeringIndex> {
-  return drain(await load(namespace), await readDrained(namespace, background));
-}
+  /** Takes up at once what was changed by this isolate. @throws FootprintUnavailable */
+  async renew(namespace: KVNamespace, background: (work: Promise<unknown>) => void): Promise<void> {
+    await this.#cache.renew(() => this.#loadDrained(namespace, background));
+  }
 
-/** What was read last and what it says, so that only a change costs the parsing. */
-let parsed: { readonly text: string; readonly index: SteeringIndex } | undefined;
+  async #loadDrained(
+    namespace: KVNamespace,
+    background: (work: Promise<unknown>) => void,
+  ): Promise<SteeringIndex> {
+    return drain(await this.#load(namespace), await readDrained(namespace, background));
+  }
 
-async function load(namespace: KVNamespace): Promise<SteeringIndex> {
-  try {
-    const text = await namespace.get(STEERING_KEY, { cacheTtl: KV_CACHE_TTL });
-    if (text === null) {
-      throw new FootprintUnavailable('The steering table is missing from KV.', false);
+  async #load(namespace: KVNamespace): Promise<SteeringIndex> {
+    try {
+      const text = await namespace.get(STEERING_KEY, { cacheTtl: KV_CACHE_TTL });
+      if (text === null) {
+        throw new FootprintUnavailable('The steering table is missing from KV.', false);
+      }
+      if (this.#parsed?.text !== text) this.#parsed = { text, index: parseSteering(text) };
+      return this.#parsed.index;
+    } catch (error) {
+      if (this.#parsed) throw error;
+      return defaultIndex(this.#bundled, error);
     }
-    if (parsed?.text !== text) parsed = { text, index: parseSteering(text) };
-    return parsed.index;
-  } catch (error) {
-    if (parsed) throw error;
-    return defaultIndex(bundled, error);
   }
 }
+
+/** Of this isolate. */
+export const footprint = new FootprintReader(bundledTable);
 
 /**
  * The table that the Worker was deployed with, for a store that has none or cannot be read.

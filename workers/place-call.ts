@@ -118,12 +118,13 @@ interface Placing {
 async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
   const { context, keys, timings, steering, ingress, creation, admission } = placing;
   const readRoster = rostersFor(context);
+  const tries = new Tries();
   const choices = candidates(
     steering,
     (cluster) => timings.measure('roster', () => readRoster(cluster)),
     suspects,
+    () => tries.isLate,
   );
-  const tries = new Tries();
   let failure: OriginFailure | undefined;
   let name: string | undefined = placing.call;
   for await (const candidate of choices) {

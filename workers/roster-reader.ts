@@ -4,12 +4,16 @@ import type { RosterEntry } from '../protocol/roster.ts';
 import { locationHint } from './location-hint.ts';
 import { hasRoom } from './pick.ts';
 import { RefreshingCache } from './refreshing-cache.ts';
+import { within } from './within.ts';
 
 /** Milliseconds a roster counts as new. */
 export const ROSTER_FRESH = 1_000;
 
 /** Milliseconds a roster is still used while a new one is read, or cannot be. */
 export const ROSTER_STALE = 10_000;
+
+/** Milliseconds a roster may take to answer. */
+export const ROSTER_TIMEOUT = 2_000;
 
 const LIMITS = {
   fresh: ROSTER_FRESH,
@@ -42,7 +46,7 @@ export function rosterReader(
       rosters.set(cluster, cache);
     }
     return cache.get(
-      async () => await rosterOf(namespace, own).snapshot(),
+      () => within(ROSTER_TIMEOUT, rosterOf(namespace, own).snapshot()),
       background,
       (error) =>
         console.warn({ message: 'a roster cannot be read', cluster, error: String(error) }),

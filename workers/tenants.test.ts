@@ -7,6 +7,7 @@ import {
   TENANT_FRESH,
   TENANT_STALE,
 } from './tenants.ts';
+import { storing } from './testing/kv.ts';
 
 const HASH = 'a'.repeat(64);
 const GOOD = { keys: [HASH], callsPerMinute: 60 };
@@ -55,13 +56,6 @@ async function read(name: string, namespace: KVNamespace = env.TENANTS) {
   await Promise.all(work);
   return tenant;
 }
-
-// KV keeps what it read for half a minute; the stub stands for a store that is away, or newer.
-const storing = (text: () => string | null) => {
-  const get = vi.fn<() => Promise<string | null>>(() => Promise.resolve(text()));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the rest of KV is not used
-  return { get, namespace: { get } as unknown as KVNamespace };
-};
 
 describe('readTenant', () => {
   it('finds those in KV alone', async () => {

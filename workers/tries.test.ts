@@ -26,6 +26,8 @@ it('gives none at the deadline', () => {
   const tries = new Tries();
   pass(CALL_DEADLINE - 1);
   expect(tries.next()).toBe(1);
+  expect(tries.isLate).toBe(false);
   pass(1);
+  expect(tries.isLate).toBe(true);
   expect(tries.next()).toBeUndefined();
 });

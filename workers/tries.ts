@@ -12,6 +12,11 @@ export class Tries {
   #left = MAX_TRIES;
   readonly #deadline = Date.now() + CALL_DEADLINE;
 
+  /** Whether the time for all of them is over. */
+  get isLate(): boolean {
+    return Date.now() >= this.#deadline;
+  }
+
   /** Takes one: the milliseconds it may last, undefined when there is none left. */
   next(): number | undefined {
     const timeout = Math.min(TRY_TIMEOUT, this.#deadline - Date.now());
