@@ -25,6 +25,12 @@ const GOOD: readonly StateResource[] = [
     from_port: 3478,
     to_port: 3478,
   }),
+  resource('aws_iam_role_policy', {
+    policy: policyOf(
+      { Action: ['ssm:GetParameter'], Resource: [key] },
+      { Action: ['ecr:GetAuthorizationToken'], Resource: ['*'] },
+    ),
+  }),
   resource('aws_autoscaling_group', { region, tag: [{ key: 'app', propagate_at_launch: true }] }),
 ];
 
@@ -44,6 +50,18 @@ describe('the house rules', () => {
       'aws_cloudwatch_log_group',
       { kms_key_id: 'kms_key_id-1f' },
       'kms_key_id is not what keeps it secret',
+    ],
+    [
+      'a role that may read all parameters',
+      'aws_iam_role_policy',
+      { policy: policyOf({ Action: ['ssm:GetParameter'], Resource: '*' }) },
+      'it allows ssm:GetParameter on everything',
+    ],
+    [
+      'a role that may do all with them',
+      'aws_iam_role_policy',
+      { policy: policyOf({ Action: 'ssm:*', Resource: [key] }) },
+      'it allows ssm:*',
     ],
     [
       'a volume in clear',
@@ -96,4 +114,8 @@ describe('the house rules', () => {
 
 function resource(type: string, values: StateResource['values']): StateResource {
   return { address: `${type}.a`, type, values };
+}
+
+function policyOf(...statements: readonly object[]): string {
+  return JSON.stringify({ Version: '2012-10-17', Statement: statements });
 }

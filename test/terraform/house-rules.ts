@@ -20,6 +20,17 @@ const OPEN_PORTS = [3478];
 /** Ports of the world that machines may send to: HTTPS. */
 const OUTWARD_PORTS = [443];
 
+/** Actions that know no resource. */
+const ACTIONS_OF_NO_RESOURCE = new Set([
+  'cloudwatch:PutMetricData',
+  'ecr:GetAuthorizationToken',
+  'ssm:UpdateInstanceInformation',
+  'ssmmessages:CreateControlChannel',
+  'ssmmessages:CreateDataChannel',
+  'ssmmessages:OpenControlChannel',
+  'ssmmessages:OpenDataChannel',
+]);
+
 /** Attributes by which a type is encrypted, as paths, and what they must be. */
 const ENCRYPTION: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
   aws_cloudwatch_log_group: { kms_key_id: KMS_KEY },
@@ -57,6 +68,7 @@ export function houseFaults(
         ...tagFaults(resource, schemas[resource.type]),
         ...encryptionFaults(resource),
         ...openFaults(resource),
+        ...roleFaults(resource),
       ].map((fault) => `${resource.address}: ${fault}`),
     );
 }
@@ -96,6 +108,21 @@ function openFaults({ type, values }: StateResource): string[] {
   if (type === 'aws_vpc_security_group_ingress_rule' && isWithin(values, OPEN_PORTS)) return [];
   if (type === 'aws_vpc_security_group_egress_rule' && isWithin(values, OUTWARD_PORTS)) return [];
   return ['it is open to the world'];
+}
+
+/** What roles may do is named, and so is what with. */
+function roleFaults({ type, values }: StateResource): string[] {
+  if (type !== 'aws_iam_role_policy') return [];
+  const policy: unknown = JSON.parse(String(values.policy));
+  return asList(asFields(policy)?.Statement).flatMap(({ Action, Resource }) => {
+    const actions = stringsIn([Action]);
+    const everywhere = stringsIn([Resource]).includes('*');
+    return actions.flatMap((action) => {
+      if (action.includes('*')) return [`it allows ${action}`];
+      const anywhere = everywhere && !ACTIONS_OF_NO_RESOURCE.has(action);
+      return anywhere ? [`it allows ${action} on everything`] : [];
+    });
+  });
 }
 
 function isWithin({ from_port, to_port }: Fields, ports: readonly number[]): boolean {
