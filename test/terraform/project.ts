@@ -44,7 +44,7 @@ const SHOWN = 4000;
 
 /**
  * Whether the real providers are asked instead of those that stand in:
- * `TERRAFORM_PROVIDERS=real npx vitest run --project system test/terraform/commands.test.ts` downloads
+ * `TERRAFORM_PROVIDERS=real npx vitest run --project deployment test/terraform/commands.test.ts` downloads
  * them, and needs no credentials.
  */
 export const REAL_PROVIDERS = process.env.TERRAFORM_PROVIDERS === 'real';
