@@ -24,7 +24,8 @@ export function helpText(regions: readonly string[]): string {
   npm start -- --check           start everything, call each active region, print the timings, end
   npm start -- --port PORT       use this TCP port for the edge; without it 8787, or another if taken
   npm start -- --logs LEVEL      print the regions' logs as JSON on standard error, from this level on:
-                                 ${LOG_LEVELS.join(', ')}
+                                 ${LOG_LEVELS.join(', ')};
+                                 with info or debug, the edge's lines of requests as well
   npm start -- --help            print this
 
 Without --logs, each call has a line here when it starts and when it ends, and warnings go to standard

@@ -43,6 +43,8 @@ export interface StackOptions {
   readonly adminKeyHash?: string | undefined;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
+  /** Whether the edge's lines of requests go to standard error, too. */
+  readonly logRequests?: boolean | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
   readonly signal?: AbortSignal;
   /** Called once per service when it is ready, with a line for people. */
@@ -172,7 +174,7 @@ async function startAll({ plan, footprint, options, started, scratch }: Start) {
 
 async function startEdge(
   plan: Plan,
-  { tenants = LOCAL_TENANTS, adminKeyHash }: StackOptions,
+  { tenants = LOCAL_TENANTS, adminKeyHash, logRequests }: StackOptions,
   scratch: Scratch,
   signal: AbortSignal,
 ) {
@@ -187,6 +189,7 @@ async function startEdge(
     },
     steering: plan.steering,
     tenants,
+    logRequests,
   });
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',

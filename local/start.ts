@@ -40,6 +40,7 @@ async function start(options: StartOptions, interruption: AbortSignal): Promise<
       backend: options.check ? 'echo' : 'parrot',
       adminKeyHash: sha256(DEMO_ADMIN_KEY),
       logLevel: options.logs ?? (options.check ? 'warn' : 'info'),
+      logRequests: options.logs === 'info' || options.logs === 'debug',
       signal: interruption,
       onReady: say,
       onTrouble: warn,
