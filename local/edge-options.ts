@@ -15,6 +15,8 @@ export interface EdgeOptions {
     /** Without it there is no admin API. */
     readonly ADMIN_KEY_HASH?: string | undefined;
   };
+  /** Folder of the page; the project's own unless given. */
+  readonly page?: string | undefined;
   readonly steering: SteeringTable;
   /** Configurations by name, as workers/tenants.ts reads them. */
   readonly tenants: Readonly<Record<string, object>>;
