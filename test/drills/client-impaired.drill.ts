@@ -1,16 +1,13 @@
 /** Clients call over a first mile that loses, delays, reorders and repeats packets. */
 import { ImpairedPath } from '../network/impaired-path.ts';
 import type { Drill } from './drill.ts';
-import { BAD_NETWORK, duplicatesOf } from './impaired-network.ts';
+import { BAD_NETWORK, LOSS_GAP, duplicatesOf } from './impaired-network.ts';
 import { HOME } from './system.ts';
 
 const CALLS = 8;
 
 /** Milliseconds of talking. */
 const TALK = 12_000;
-
-/** Milliseconds without audio that loss alone may make, and some for a busy machine. */
-const LOSS_GAP = 1_000;
 
 /** What the impairments are made from. */
 const SEED = 20_261;

@@ -13,6 +13,9 @@ export const BAD_NETWORK: ImpairmentOptions = {
   duplicated: 0.01,
 };
 
+/** Milliseconds without audio that loss may make on a busy machine: a call that needs its next check takes longer. */
+export const LOSS_GAP = 2_000;
+
 /** What is read of a transceiver's dump. */
 const DumpSchema = v.object({
   transceiver: v.object({

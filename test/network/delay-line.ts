@@ -29,6 +29,8 @@ export class DelayLine implements Disposable {
       this.#dues.shift()!.act();
     }
     const next = this.#dues[0];
-    if (next) this.#timer = setTimeout(() => this.#run(), next.at - performance.now());
+    if (!next) return;
+    const wait = Math.max(0, next.at - performance.now());
+    this.#timer = setTimeout(() => this.#run(), wait);
   }
 }

@@ -15,15 +15,13 @@ interface Mapping {
   readonly host: NatHost;
   readonly client: TrunkAddress;
   outside: Socket;
-  /** That went out. */
-  packets: number;
 }
 
 export class NatHost {
   readonly #inside: Socket;
   readonly #mappings: readonly Mapping[];
 
-  /** @param mappings Those of this host. */
+  /** @param mappings Of its sockets. */
   constructor(inside: Socket, mappings: readonly Mapping[]) {
     this.#inside = inside;
     this.#mappings = mappings;
@@ -34,16 +32,9 @@ export class NatHost {
     return addressOf(this.#inside);
   }
 
-  /** That of its sockets which has sent the most. @throws Error when none has sent anything. */
-  get mapping(): Mapping {
-    const [busiest] = this.#mappings.toSorted((a, b) => b.packets - a.packets);
-    if (!busiest) throw new Error('This host has sent nothing yet.');
-    return busiest;
-  }
-
-  /** What its busiest socket has outside. */
-  get outside(): TrunkAddress {
-    return addressOf(this.mapping.outside);
+  /** What its sockets have outside, the first that sent anything first. */
+  get outside(): TrunkAddress[] {
+    return this.#mappings.map(({ outside }) => addressOf(outside));
   }
 
   deliver(packet: Buffer, { port, address }: TrunkAddress): void {
@@ -97,11 +88,23 @@ export class Nat implements AsyncDisposable {
     );
   }
 
-  /** What one of two hosts has outside is the other's from now on, both ways. */
+  /**
+   * Every port of one host is the other's from now on, both ways.
+   *
+   * @throws Error when they have not equally many: one could go on by what it keeps.
+   */
   swap(one: NatHost, other: NatHost): void {
-    const [a, b] = [one.mapping, other.mapping];
-    [a.outside, b.outside] = [b.outside, a.outside];
-    this.#owners.set(a.outside, a).set(b.outside, b);
+    const [ones, others] = [one, other].map((host) =>
+      this.#mappings.filter((it) => it.host === host),
+    );
+    if (ones!.length !== others!.length) {
+      throw new Error(`One host has ${ones!.length} ports, and the other ${others!.length}.`);
+    }
+    for (const [i, a] of ones!.entries()) {
+      const b = others![i]!;
+      [a.outside, b.outside] = [b.outside, a.outside];
+      this.#owners.set(a.outside, a).set(b.outside, b);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -112,7 +115,7 @@ export class Nat implements AsyncDisposable {
 
   #map(host: NatHost, client: TrunkAddress): Mapping {
     const outside = this.#outside(LOOPBACK);
-    const mapping = { host, client, outside, packets: 0 };
+    const mapping = { host, client, outside };
     this.#owners.set(outside, mapping);
     this.#mappings.push(mapping);
     return mapping;
@@ -129,7 +132,6 @@ export class Nat implements AsyncDisposable {
 
   #goOut(mapping: Mapping, packet: Buffer): void {
     if (!this.#isOpen) return;
-    mapping.packets++;
     mapping.outside.send(packet, this.#to.port, this.#to.address);
   }
 }
