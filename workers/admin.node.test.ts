@@ -11,9 +11,6 @@ const GOOD = { authorization: `Bearer ${ADMIN_KEY}` };
 const TOKYO = { colo: 'NRT', latitude: '35.68', longitude: '139.69' };
 const BERLIN = { colo: 'TXL', latitude: '52.52', longitude: '13.4' };
 
-/** Milliseconds until a change must have shown. */
-const PATIENCE = { timeout: 50_000, interval: 500 };
-
 let edge: LocalEdge;
 
 beforeAll(async () => {
@@ -76,7 +73,7 @@ describe('the admin API', () => {
     });
   });
 
-  it('drains a cluster and puts another one back', { timeout: 120_000 }, async () => {
+  it('drains a cluster and puts another one back', async () => {
     expect(await regionFor(BERLIN)).toBe('eu-central-1');
     expect(await regionFor(TOKYO)).toBe('us-east-1');
     const drained = await drain('PUT', 2);
@@ -85,10 +82,9 @@ describe('the admin API', () => {
     const back = await drain('DELETE', 3);
     expect(back.status).toBe(200);
     expect(await back.json()).toEqual({ cluster: 3, region: 'ap-northeast-1', drained: false });
-    await vi.waitFor(async () => {
-      expect(await regionFor(BERLIN)).toBe('us-east-1');
-      expect(await regionFor(TOKYO)).toBe('ap-northeast-1');
-    }, PATIENCE);
+    // There is one isolate, which was told; others look when their caches end.
+    expect(await regionFor(BERLIN)).toBe('us-east-1');
+    expect(await regionFor(TOKYO)).toBe('ap-northeast-1');
     const shown = await (await ask('GET', '/admin/clusters')).json();
     const second = { cluster: 2, state: 'draining', drained: true };
     const third = { cluster: 3, state: 'active', drained: false };

@@ -5,7 +5,7 @@ import type { Footprint } from '../../protocol/footprint.ts';
 import { planStack } from '../../local/plan.ts';
 import { LOOPBACK } from '../../local/ports.ts';
 import { REGIONS_DIR } from '../../local/stack.ts';
-import { DrillEdge } from './edge.ts';
+import { DrillEdge, type EdgeStart } from './edge.ts';
 import { chooseRegionPorts, type PortOf } from './region-ports.ts';
 import { DrillRegion } from './region.ts';
 
@@ -19,9 +19,7 @@ const TRANSCEIVERS = 2;
 /** Milliseconds between two looks at the rosters. */
 const LOOK = 100;
 
-export interface SystemOptions {
-  readonly signal: AbortSignal;
-  readonly log: (line: string) => void;
+export interface SystemOptions extends EdgeStart {
   /** By region. */
   readonly transceivers?: Readonly<Record<string, number>> | undefined;
 }
@@ -62,7 +60,7 @@ export class System implements AsyncDisposable {
     const portOf = await chooseRegionPorts(plan);
     const edge = { address: LOOPBACK, port: plan.edgePort };
     const starting = [
-      DrillEdge.start(plan, signal).then((it) => props.use(it)),
+      DrillEdge.start(plan, { signal, log }).then((it) => props.use(it)),
       ...plan.regions.map(async (region) => {
         return props.use(await DrillRegion.start(region, portOf, edge));
       }),
