@@ -11,7 +11,9 @@ const START_TIMEOUT = 60_000;
 const END_TIMEOUT = 5_000;
 
 /** Keeps compiled modules between runs: each service has thousands of them to load. */
-const COMPILE_CACHE = fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url));
+export const COMPILE_CACHE = fileURLToPath(
+  new URL('../node_modules/.cache/compiled', import.meta.url),
+);
 
 interface Waiting {
   resolve(value: unknown): void;

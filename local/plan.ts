@@ -18,6 +18,7 @@ const USUAL_PORTS = {
   trunk: 3479,
   signaling: 3480,
   transceiver: 3481,
+  admin: 9478,
 };
 const REGION_STRIDE = 10;
 
@@ -92,6 +93,7 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
       signingKey,
       signaling: at(`${name} signaling`),
       edge: `http://${LOOPBACK}:${ports.edge!}`,
+      admin: at(`${name} admin`),
       transceivers: transceiverIds(options.transceiversOf(name)).map((id) => ({
         id,
         trunk: at(`${name} transceiver ${id}`),
@@ -134,6 +136,7 @@ function wishes(names: readonly string[], options: PlanOptions): Record<string, 
     all[`${name} TCP relay`] = wish('tcp', USUAL_PORTS.relay + base);
     all[`${name} TCP trunk`] = wish('udp', USUAL_PORTS.tcpTrunk + base);
     all[`${name} signaling`] = wish('tcp', USUAL_PORTS.signaling + base);
+    all[`${name} admin`] = wish('tcp', USUAL_PORTS.admin + base);
     for (const id of transceiverIds(options.transceiversOf(name))) {
       all[`${name} transceiver ${id}`] = wish('udp', USUAL_PORTS.transceiver + base + id - 1);
     }

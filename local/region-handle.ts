@@ -24,6 +24,8 @@ export interface RegionHandle {
   readonly trunk: TrunkAddress;
   /** Base URL of its signaling, without a final slash. */
   readonly signaling: string;
+  /** Base URL of its admin server, without a final slash; a transceiver's is `/transceivers/ID` there. */
+  readonly admin: string;
   /** How many transceivers it has. */
   readonly transceivers: number;
   relayCounters(): Promise<RelayCounters>;
@@ -43,6 +45,7 @@ export class LocalRegion implements RegionHandle {
   readonly relays: readonly RelayAddress[];
   readonly trunk: TrunkAddress;
   readonly signaling: string;
+  readonly admin: string;
   readonly transceivers: number;
   readonly #child: Child<RegionService['answers']>;
 
@@ -60,7 +63,8 @@ export class LocalRegion implements RegionHandle {
       ...asRelays('tcp', addresses.tcp?.listeners ?? []),
     ];
     this.trunk = addresses.trunk;
-    this.signaling = `http://${addresses.signaling.address}:${addresses.signaling.port}`;
+    this.signaling = urlOf(addresses.signaling);
+    this.admin = urlOf(addresses.admin);
     this.#child = child;
   }
 
@@ -117,13 +121,17 @@ export class LocalRegion implements RegionHandle {
   describe(): string {
     const relays = this.relays.map(candidateOf).join(', ');
     const count = `${this.transceivers} ${this.transceivers === 1 ? 'transceiver' : 'transceivers'}`;
-    return `relay ${relays}, signaling ${this.signaling}, ${count}`;
+    return `relay ${relays}, signaling ${this.signaling}, ${count}, admin ${this.admin}`;
   }
 }
 
 /** A relay's address as candidates are shown, `ADDRESS:PORT/TRANSPORT`. */
 export function candidateOf({ address, port, transport }: RelayAddress): string {
   return `${address}:${port}/${transport}`;
+}
+
+function urlOf({ address, port }: TrunkAddress): string {
+  return `http://${address}:${port}`;
 }
 
 function asRelays(

@@ -1,10 +1,7 @@
 /** A call with no person and no browser: says a tone, hears it come back, and hangs up. */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  ScriptedClient,
-  type ConnectedCall,
-  type ScriptedClientOptions,
-} from './scripted-client.ts';
+import type { ConnectedCall } from './connected-call.ts';
+import { ScriptedClient, type ScriptedClientOptions } from './scripted-client.ts';
 
 export { ScriptedCallError } from './scripted-client.ts';
 

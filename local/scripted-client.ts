@@ -1,6 +1,7 @@
 /** The client of a scripted call: libwebrtc itself, which says a tone and listens for it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCandidates, readRelayPath, readServerTiming } from './answer.ts';
+import type { CallStages, ConnectedCall } from './connected-call.ts';
 import { fragmentOf, withFragment } from './ice-restart.ts';
 import { placeHeaders, type Place } from './place.ts';
 import { peak, ToneListener } from './tone.ts';
@@ -37,34 +38,8 @@ export interface ScriptedClientOptions {
   readonly place: Place;
   /** 440 unless given. */
   readonly toneHz?: number;
-}
-
-/** Milliseconds since the offer was sent. */
-export interface CallStages {
-  /** The answer is here. */
-  readonly signaling: number;
-  readonly ice: number;
-  readonly dtls: number;
-  /** The data channel is open, and what was sent on it is back. */
-  readonly dataChannel: number;
-  readonly dataEcho: number;
-  /** The first sound that is more than silence. */
-  readonly firstAudio: number;
-  /** The tone is what is heard. */
-  readonly tone: number;
-}
-
-/** What a call went through until the tone was heard. */
-export interface ConnectedCall {
-  readonly stages: CallStages;
-  /** Milliseconds that the edge says it spent on each of its steps. */
-  readonly serverTiming: Readonly<Record<string, number>>;
-  /** `colo`, `cluster`, `ingress`, `transceiver`. */
-  readonly path: Readonly<Record<string, string>>;
-  /** Where the answer lets media go, as `ADDRESS:PORT/TRANSPORT`. */
-  readonly candidates: readonly string[];
-  /** Path of the call's URL. */
-  readonly location: string;
+  /** Leads media another way than the answer says: gives the answer with other candidates. */
+  readonly reroute?: (answer: string) => Promise<string>;
 }
 
 /** A call that did not get through, with the stage it stopped at. */
@@ -227,7 +202,8 @@ export class ScriptedClient {
 
   async #takeAnswer(sdp: string): Promise<void> {
     this.#answer = sdp;
-    await this.#peer.setRemoteDescription({ type: 'answer', sdp });
+    const { reroute = (answer) => answer } = this.#options;
+    await this.#peer.setRemoteDescription({ type: 'answer', sdp: await reroute(sdp) });
   }
 
   async #signal(offer: string): Promise<{ sdp: string; headers: Headers }> {

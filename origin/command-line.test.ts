@@ -34,6 +34,19 @@ test.each(PROGRAMS)('%s tells how it is used', async (name, program) => {
   expect(stdout).toContain(`npm run ${name} -- --help`);
 });
 
+test.each([
+  ['origin/relay-process.ts', 'RELAY_CONFIG'],
+  ['origin/transceiver-process.ts', 'TRANSCEIVER_CONFIG'],
+  ['origin/region.ts', 'REGION_CONFIG'],
+])('%s tells how it is started', async (program, variable) => {
+  for (const option of ['--help', '-h']) {
+    const { code, stdout, stderr } = await run(program, [option]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`node ${program} --help`);
+    expect(stdout).toContain(variable);
+  }
+});
+
 test.each(PROGRAMS)('%s refuses what does not fit in one line', async (_name, program, wrong) => {
   for (const args of [['--no-such-option'], wrong]) {
     const { code, stdout, stderr } = await run(program, args);

@@ -16,6 +16,7 @@ async function openBox(redis?: string): Promise<OneBox> {
     routingKeys: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
     signingKey: Buffer.alloc(32, 'signing').toString('base64'),
     signaling: ANY_PORT,
+    admin: ANY_PORT,
     edge: 'http://127.0.0.1:1',
     transceivers: [{ id: 1, trunk: ANY_PORT }],
     redis,
@@ -52,4 +53,21 @@ test('a region that closes before the edge is there stops joining', async () => 
   const joining = box.join();
   await box.close();
   await expect(joining).resolves.toBeUndefined();
+});
+
+test('a region shows its relay, started anew as well, and each of its transceivers', async () => {
+  const box = await openBox();
+  const { address, port } = box.addresses.admin;
+  const ask = (path: string) => fetch(`http://${address}:${port}${path}`);
+  const metricsOf = async (path: string) => (await ask(`${path}/metrics`)).text();
+  expect(await metricsOf('')).toContain('relay_ready 1');
+  await box.restartRelay();
+  expect(await metricsOf('')).toContain('relay_flows{state="proven"} 0');
+  expect(await metricsOf('/transceivers/1')).toContain('transceiver_capacity 200');
+  expect(await (await ask('/transceivers/1/dump')).json()).toMatchObject({
+    config: { region: 'eu-central-1', cluster: 1, id: 1 },
+    transceiver: { sessions: [] },
+  });
+  expect((await ask('/transceivers/2/metrics')).status).toBe(404);
+  expect(await (await ask('/dump')).text()).not.toContain('routingKeys');
 });

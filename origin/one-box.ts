@@ -5,6 +5,7 @@ import type { TrunkAddress } from '../protocol/footprint.ts';
 import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { parseSigningKeys, SignatureVerifier } from '../protocol/signature.ts';
 import { openBackend } from './backend/backends.ts';
+import { boxAdmin } from './one-box-admin.ts';
 import { MemoryDirectory } from './directory.ts';
 import { serveHttp } from './http-server.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
@@ -13,6 +14,7 @@ import { startRelay, type Relay, type RelayOptions, type TcpAddresses } from './
 import type { RelayCounters } from './relay/counters.ts';
 import { startRosterLink, type RosterLink } from './roster-link.ts';
 import { signalingApp } from './transceiver/signaling.ts';
+import { TransceiverMetrics } from './transceiver/metrics.ts';
 import { startTransceiver, type Transceiver } from './transceiver/transceiver.ts';
 
 /** Milliseconds between two looks at whether the roster links stand. */
@@ -24,6 +26,7 @@ export interface RegionAddresses {
   readonly trunk: TrunkAddress;
   readonly tcp: TcpAddresses | undefined;
   readonly signaling: TrunkAddress;
+  readonly admin: TrunkAddress;
 }
 
 /** What the transceivers of a region hold, by transceiver id. */
@@ -45,20 +48,25 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   await using opened = new AsyncDisposableStack();
   const directory = new MemoryDirectory();
   const transceivers = new Map<number, Transceiver>();
+  const metrics = new Map<number, TransceiverMetrics>();
   const voice = await openBackend(config.backend, log);
   opened.defer(() => voice.close());
   for (const { id, trunk, capacity } of config.transceivers) {
     const { peers, cluster } = config;
     const child = log.child({ tier: 'transceiver', cluster, transceiver: id });
+    const observer = new TransceiverMetrics();
     const transceiver = await startTransceiver({
       id,
       trunk,
       peers,
       capacity,
       backend: voice.backend,
+      observer,
       log: child,
     });
     opened.defer(() => transceiver.close());
+    observer.describe(transceiver);
+    metrics.set(id, observer);
     transceivers.set(id, transceiver);
     directory.add(id, transceiver.trunk);
   }
@@ -77,12 +85,16 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   });
   const server = await serveHttp(app.fetch, config.signaling, 'signaling');
   opened.defer(() => server.close());
+  const adminApp = boxAdmin({ config, relay: () => relay, transceivers, metrics });
+  const admin = await serveHttp(adminApp.fetch, config.admin, 'admin');
+  opened.defer(() => admin.close());
 
   const addresses = {
     listeners: relay.listeners,
     trunk: relay.trunk,
     tcp: relay.tcp,
     signaling: server.address,
+    admin: admin.address,
   };
   const stack = opened.move();
   const closing = new AbortController();

@@ -22,6 +22,9 @@ import { requireRedisUrl } from './redis/redis-url.ts';
 /** The environment variable that holds the whole configuration as JSON. */
 export const REGION_CONFIG_VARIABLE = 'REGION_CONFIG';
 
+/** Where metrics and health are asked for unless told otherwise, as of a relay alone. */
+const DEFAULT_ADMIN = { address: '127.0.0.1', port: 9478 };
+
 const WHOSE = "The region's";
 
 export const RegionConfigSchema = v.strictObject({
@@ -42,6 +45,8 @@ export const RegionConfigSchema = v.strictObject({
   signaling: Address,
   /** Base URL of the edge, whose roster the transceivers join. */
   edge: BaseUrlSchema,
+  /** Health, metrics and dumps over HTTP. */
+  admin: v.optional(Address, DEFAULT_ADMIN),
   transceivers: v.pipe(
     v.array(
       v.strictObject({

@@ -22,6 +22,7 @@ const CONFIG: RegionConfigInput = {
   routingKeys: `A:${Buffer.alloc(16, 1).toString('base64')}`,
   signingKey: Buffer.alloc(32, 2).toString('base64'),
   signaling: FREE,
+  admin: FREE,
   edge: 'http://127.0.0.1:9',
   transceivers: [
     { id: 1, trunk: FREE },

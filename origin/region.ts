@@ -7,11 +7,20 @@ import { pino } from 'pino';
 import { ConfigError } from './config.ts';
 import { startOneBox, type OneBox, type RegionAddresses } from './one-box.ts';
 import { hasParent, runService } from './parent.ts';
+import { helpIfAsked } from './process-help.ts';
 import { readRegionConfig, REGION_CONFIG_VARIABLE } from './region-config.ts';
 import { usedMemory } from './used-memory.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
+
+const HELP = `Starts a region on one machine: a relay and transceivers. SIGTERM ends it.
+
+  node origin/region.ts CONFIG.json    with the configuration in this file
+  node origin/region.ts                with its JSON in REGION_CONFIG
+  node origin/region.ts --help         print this
+
+origin/region-config.ts says what belongs into it.`;
 
 let log = pino({ name: 'region' });
 
@@ -40,6 +49,7 @@ function answersOf(box: OneBox) {
   };
 }
 
+helpIfAsked(HELP);
 try {
   await runService(async () => {
     const config = await readRegionConfig(process.argv.slice(2), process.env);

@@ -11,6 +11,7 @@ import { ConfigError } from './config.ts';
 import { MemoryDirectory, type TransceiverDirectory } from './directory.ts';
 import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
+import { helpIfAsked } from './process-help.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisDirectory } from './redis-directory.ts';
 import { redisUrlOf } from './redis/redis-url.ts';
@@ -29,6 +30,14 @@ const EXIT_USAGE = 2;
  * known would be dropped.
  */
 const ROSTER_WAIT = 1_000;
+
+const HELP = `Starts a relay. SIGTERM drains it and then ends it.
+
+  node origin/relay-process.ts CONFIG.json    with the configuration in this file
+  node origin/relay-process.ts                with its JSON in RELAY_CONFIG
+  node origin/relay-process.ts --help         print this
+
+With REDIS_URL it learns its transceivers there and keeps its flows. docs/relay.md tells the rest.`;
 
 let log = pino({ name: 'relay' });
 
@@ -150,6 +159,7 @@ function listedDirectory(transceivers: RelayConfig['transceivers']): MemoryDirec
   return directory;
 }
 
+helpIfAsked(HELP);
 try {
   const config = await readRelayConfig(process.argv.slice(2), process.env);
   const redisUrl = redisUrlOf(process.env);

@@ -78,7 +78,7 @@ class ReconnectingLink implements RosterLink {
     this.#options = options;
     const base = options.edge.replace(/^http/, 'ws').replace(/\/$/, '');
     this.#url = `${base}/v1/roster/${options.cluster}`;
-    void this.#connect();
+    this.#connect();
   }
 
   get connected(): boolean {
@@ -109,10 +109,9 @@ class ReconnectingLink implements RosterLink {
     });
   }
 
-  async #connect(): Promise<void> {
+  #connect(): void {
     const { cluster, signingKey, transceiver } = this.#options;
-    const token = await sign(signingKey, cluster, { op: 'join', transceiver });
-    if (this.#closed) return;
+    const token = sign(signingKey, cluster, { op: 'join', transceiver });
     const socket = new WebSocket(this.#url, {
       headers: { authorization: `Bearer ${token}` },
       handshakeTimeout: ROSTER_DEAD,
@@ -183,6 +182,6 @@ class ReconnectingLink implements RosterLink {
     }
     const backoff = Math.min(LAST_BACKOFF, FIRST_BACKOFF * 2 ** this.#failures++);
     // Half of it at random, so that a fleet that lost its edge does not come back as one.
-    this.#retry = setTimeout(() => void this.#connect(), backoff * (0.5 + Math.random() / 2));
+    this.#retry = setTimeout(() => this.#connect(), backoff * (0.5 + Math.random() / 2));
   }
 }

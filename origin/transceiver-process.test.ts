@@ -68,7 +68,7 @@ async function send(to: Config, claims: Forward, offer?: string): Promise<Respon
     method: offer === undefined ? 'DELETE' : 'POST',
     body: offer ?? null,
     headers: {
-      authorization: `Bearer ${await sign(SIGNING_KEY, CLUSTER, claims, offer)}`,
+      authorization: `Bearer ${sign(SIGNING_KEY, CLUSTER, claims, offer)}`,
       'content-type': 'application/sdp',
     },
   });

@@ -15,6 +15,7 @@ import { openBackend } from './backend/backends.ts';
 import { ConfigError } from './config.ts';
 import { listenForEnd } from './end-signals.ts';
 import { serveHttp } from './http-server.ts';
+import { helpIfAsked } from './process-help.ts';
 import { GuardedRedis } from './redis/guarded-redis.ts';
 import { RedisOwners } from './redis-owners.ts';
 import { startRosterLink, type RosterLink } from './roster-link.ts';
@@ -33,6 +34,15 @@ import { startTransceiver, type Transceiver } from './transceiver/transceiver.ts
 const EXIT_USAGE = 2;
 
 const ANY_ADDRESS = new Set(['0.0.0.0', '::']);
+
+const HELP = `Starts a transceiver. SIGTERM drains it and then ends it.
+
+  node origin/transceiver-process.ts CONFIG.json    with the configuration in this file
+  node origin/transceiver-process.ts                with its JSON in TRANSCEIVER_CONFIG
+  node origin/transceiver-process.ts --help         print this
+
+TRANSCEIVER_INDEX is which of the machine it is, from 0. With REDIS_URL relays learn where it is.
+README.md, "Run transceivers", tells the rest.`;
 
 let log = pino({ name: 'transceiver' });
 
@@ -146,6 +156,7 @@ function announce(
   return () => announcement.close();
 }
 
+helpIfAsked(HELP);
 try {
   const config = await readTransceiverConfig(process.argv.slice(2), process.env);
   const redisUrl = redisUrlOf(process.env);

@@ -50,7 +50,7 @@ let verifier: SignatureVerifier;
 const partText = (part?: string) => Buffer.from(part ?? '', 'base64url').toString();
 
 test('a token is of these bytes', async () => {
-  const token = await sign(KEY, CLUSTER, END, BODY);
+  const token = sign(KEY, CLUSTER, END, BODY);
   const [header, payload, signature] = token.split('.');
   expect(partText(header)).toBe('{"alg":"HS256"}');
   const { jti } = JSON.parse(partText(payload));
@@ -86,13 +86,13 @@ describe('a signed request', () => {
   test.each<Forward>([CREATE, RESTART, TRICKLE, END])(
     '$op gives its claims back',
     async (claims) => {
-      expect(await verify(await sign(KEY, CLUSTER, claims, BODY), BODY)).toEqual(claims);
+      expect(await verify(sign(KEY, CLUSTER, claims, BODY), BODY)).toEqual(claims);
     },
   );
 
   test('to join a roster gives its claims back', async () => {
     const claims = { op: 'join', transceiver: 3 } as const;
-    const token = await sign(KEY, CLUSTER, claims);
+    const token = sign(KEY, CLUSTER, claims);
     expect(await verifier.verify(token, RosterJoinSchema)).toEqual(claims);
   });
 
@@ -103,7 +103,7 @@ describe('a signed request', () => {
 
 describe('refused is', () => {
   test('a token used before, and only for as long as it lives', async () => {
-    const token = await sign(KEY, CLUSTER, END);
+    const token = sign(KEY, CLUSTER, END);
     await verify(token);
     await expect(verify(token)).rejects.toThrow(new SignatureError('the token was used before'));
     vi.setSystemTime(NOW + (TOKEN_LIFETIME + CLOCK_TOLERANCE) * 1000 - 1);
@@ -119,44 +119,44 @@ describe('refused is', () => {
     await expect(verify(long)).rejects.toThrow('the token was used before');
     vi.setSystemTime(NOW + (TOKEN_LIFETIME + 4 * CLOCK_TOLERANCE) * 1000);
     await expect(verify(long)).rejects.toThrow('too far in the past');
-    await verify(await sign(KEY, CLUSTER, END));
+    await verify(sign(KEY, CLUSTER, END));
     expect(verifier.remembered).toBe(1);
   });
 
   test('a token used while its body was on the way', async () => {
-    const token = await sign(KEY, CLUSTER, CREATE, BODY);
+    const token = sign(KEY, CLUSTER, CREATE, BODY);
     const checked = await verifier.check(token, ForwardSchema);
     await verify(token, BODY);
     expect(() => verifier.use(checked, BODY)).toThrow('the token was used before');
   });
 
   test('one of two uses at the same time', async () => {
-    const token = await sign(KEY, CLUSTER, END);
+    const token = sign(KEY, CLUSTER, END);
     const uses = await Promise.allSettled([verify(token), verify(token)]);
     expect(uses.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
   });
 
   test('a token for another body, which does not use it up', async () => {
-    const token = await sign(KEY, CLUSTER, CREATE, BODY);
+    const token = sign(KEY, CLUSTER, CREATE, BODY);
     await expect(verify(token, `${BODY} `)).rejects.toThrow('the body was not signed');
     await expect(verify(token)).rejects.toThrow('the body was not signed');
     expect(await verify(token, BODY)).toEqual(CREATE);
   });
 
   test('a token for another cluster', async () => {
-    const token = await sign(KEY, CLUSTER + 1, END);
+    const token = sign(KEY, CLUSTER + 1, END);
     await expect(verify(token)).rejects.toThrow('unexpected "aud" claim value');
   });
 
   test('a token of another key', async () => {
-    const token = await sign(new Uint8Array(32).fill(8), CLUSTER, END);
+    const token = sign(new Uint8Array(32).fill(8), CLUSTER, END);
     await expect(verify(token)).rejects.toThrow('signature verification failed');
   });
 
   test('a token for something else', async () => {
-    const join = await sign(KEY, CLUSTER, { op: 'join', transceiver: 3 });
+    const join = sign(KEY, CLUSTER, { op: 'join', transceiver: 3 });
     await expect(verify(join)).rejects.toThrow('not those of this request');
-    const end = await sign(KEY, CLUSTER, END);
+    const end = sign(KEY, CLUSTER, END);
     await expect(verifier.verify(end, RosterJoinSchema)).rejects.toThrow('not those of this');
   });
 
@@ -226,7 +226,7 @@ describe('clocks', () => {
     ['behind by the tolerance', -CLOCK_TOLERANCE],
     ['ahead by lifetime and nearly the tolerance', TOKEN_LIFETIME + CLOCK_TOLERANCE - 1],
   ])('%s are good', async (_, seconds) => {
-    const token = await sign(KEY, CLUSTER, END);
+    const token = sign(KEY, CLUSTER, END);
     vi.setSystemTime(NOW + seconds * SECOND);
     expect(await verify(token)).toEqual(END);
   });
@@ -235,7 +235,7 @@ describe('clocks', () => {
     ['behind by more than the tolerance', -CLOCK_TOLERANCE - 1],
     ['ahead by lifetime and tolerance', TOKEN_LIFETIME + CLOCK_TOLERANCE],
   ])('%s are not', async (_, seconds) => {
-    const token = await sign(KEY, CLUSTER, END);
+    const token = sign(KEY, CLUSTER, END);
     vi.setSystemTime(NOW + seconds * SECOND);
     await expect(verify(token)).rejects.toThrow('claim timestamp check failed');
   });
@@ -255,7 +255,7 @@ describe('two signing keys', () => {
       // Edge and origins are at the same step, or one is a step behind.
       for (const keys of steps.slice(Math.max(0, i - 1), i + 2)) {
         const both = new SignatureVerifier(keys, CLUSTER);
-        const token = await sign(signers[0], CLUSTER, END);
+        const token = sign(signers[0], CLUSTER, END);
         expect(await both.verify(token, ForwardSchema)).toEqual(END);
         await expect(both.verify(token, ForwardSchema)).rejects.toThrow('was used before');
       }
@@ -264,9 +264,9 @@ describe('two signing keys', () => {
 
   test('do not make a third one good, nor a token that is too old', async () => {
     const both = new SignatureVerifier([NEW, OLD], CLUSTER);
-    const other = await sign(KEY, CLUSTER, END);
+    const other = sign(KEY, CLUSTER, END);
     await expect(both.verify(other, ForwardSchema)).rejects.toThrow('verification failed');
-    const old = await sign(OLD, CLUSTER, END);
+    const old = sign(OLD, CLUSTER, END);
     vi.setSystemTime(NOW + 60_000);
     await expect(both.verify(old, ForwardSchema)).rejects.toThrow('timestamp check failed');
   });

@@ -174,7 +174,7 @@ async function proveStart(): Promise<void> {
   await vi.waitFor(() => expect(family.filter(isAlive)).toEqual([]), { timeout: PATIENCE });
   const udp = [...npm.stdout().matchAll(/:(\d+)\/udp/g)].map(([, port]) => Number(port));
   const tcp = [...npm.stdout().matchAll(/http:\/\/[\w.]+:(\d+)/g)].map(([, port]) => Number(port));
-  expect([udp.length, new Set(tcp).size]).toEqual([3, 4]);
+  expect([udp.length, new Set(tcp).size]).toEqual([3, 7]);
   await expectFree('udp', udp);
   await expectFree('tcp', tcp);
 }

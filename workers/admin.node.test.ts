@@ -8,19 +8,21 @@ import { testTable } from './testing/steering-table.ts';
 
 const ADMIN_KEY = randomBytes(32).toString('base64url');
 const GOOD = { authorization: `Bearer ${ADMIN_KEY}` };
+const TOKYO = { colo: 'NRT', latitude: '35.68', longitude: '139.69' };
 const BERLIN = { colo: 'TXL', latitude: '52.52', longitude: '13.4' };
-
-/** Milliseconds until a change must have shown. */
-const PATIENCE = { timeout: 50_000, interval: 500 };
 
 let edge: LocalEdge;
 
 beforeAll(async () => {
   const secrets = { ADMIN_KEY_HASH: hashApiKey(ADMIN_KEY) };
   edge = await startLocalEdge(JSON.stringify(testTable()), secrets);
+  await drain('PUT', 3);
+  // What isolates knew before ends with them.
+  await edge.deploy();
   const report = { sessions: 2, capacity: 10, draining: false };
   await edge.join(1, { ...report, transceiver: 11 });
   await edge.join(2, { ...report, transceiver: 21 });
+  await edge.join(3, { ...report, transceiver: 31 });
 }, 60_000);
 afterAll(() => edge.close());
 
@@ -60,25 +62,36 @@ describe('the admin API', () => {
           drained: false,
           roster: [entry(21)],
         },
-        { cluster: 3, region: 'ap-northeast-1', state: 'active', drained: false, roster: [] },
+        {
+          cluster: 3,
+          region: 'ap-northeast-1',
+          state: 'draining',
+          drained: true,
+          roster: [entry(31)],
+        },
       ],
     });
   });
 
-  it('drains a cluster and puts it back', { timeout: 120_000 }, async () => {
+  it('drains a cluster and puts another one back', async () => {
     expect(await regionFor(BERLIN)).toBe('eu-central-1');
-    const drained = await ask('PUT', '/admin/clusters/2/drain');
+    expect(await regionFor(TOKYO)).toBe('us-east-1');
+    const drained = await drain('PUT', 2);
     expect(drained.status).toBe(200);
     expect(await drained.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: true });
-    await vi.waitFor(async () => expect(await regionFor(BERLIN)).toBe('us-east-1'), PATIENCE);
+    const back = await drain('DELETE', 3);
+    expect(back.status).toBe(200);
+    expect(await back.json()).toEqual({ cluster: 3, region: 'ap-northeast-1', drained: false });
+    // There is one isolate, which was told; others look when their caches end.
+    expect(await regionFor(BERLIN)).toBe('us-east-1');
+    expect(await regionFor(TOKYO)).toBe('ap-northeast-1');
     const shown = await (await ask('GET', '/admin/clusters')).json();
     const second = { cluster: 2, state: 'draining', drained: true };
-    expect(shown).toMatchObject({ clusters: [{}, second, {}] });
-    const back = await ask('DELETE', '/admin/clusters/2/drain');
-    expect(await back.json()).toEqual({ cluster: 2, region: 'eu-central-1', drained: false });
-    await vi.waitFor(async () => expect(await regionFor(BERLIN)).toBe('eu-central-1'), PATIENCE);
+    const third = { cluster: 3, state: 'active', drained: false };
+    expect(shown).toMatchObject({ clusters: [{}, second, third] });
     expect(edge.logs()).toContain('a cluster was drained');
     expect(edge.logs()).toContain('a cluster was put back');
+    await drain('DELETE', 2);
   });
 
   it('loses none of two changes at the same moment', async () => {

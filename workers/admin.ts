@@ -7,6 +7,7 @@ import { problemResponse, unauthorized } from '../protocol/problem.ts';
 import { isKeyOf } from './api-keys.ts';
 import { listDrained, setDrained } from './drained.ts';
 import { backgroundOf, footprintFor, rostersFor, type EdgeContext, type EdgeEnv } from './edge.ts';
+import { footprint } from './footprint-reader.ts';
 import { readTenant } from './tenants.ts';
 
 export const admin = new Hono<EdgeEnv>();
@@ -67,6 +68,7 @@ async function change(context: EdgeContext, isDrained: boolean): Promise<Respons
   const { cluster, region } = known;
   const requestId = context.get('requestId');
   await setDrained(context.env.FOOTPRINT, cluster, isDrained, requestId);
+  await footprint.renew(context.env.FOOTPRINT, backgroundOf(context));
   const message = isDrained ? 'a cluster was drained' : 'a cluster was put back';
   console.warn({ message, requestId, cluster, region });
   return context.json({ cluster, region, drained: isDrained });

@@ -20,7 +20,7 @@ function post(body: BodyInit | null, contentType = 'application/sdp'): Promise<R
 }
 
 async function join(cluster: number, transceiver: number): Promise<void> {
-  const token = await sign(parseSigningKey(env.SIGNING_KEY), cluster, { op: 'join', transceiver });
+  const token = sign(parseSigningKey(env.SIGNING_KEY), cluster, { op: 'join', transceiver });
   const headers = { upgrade: 'websocket', authorization: `Bearer ${token}` };
   const response = await ask(`/v1/roster/${cluster}`, { headers });
   expect(response.status).toBe(101);

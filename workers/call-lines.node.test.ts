@@ -35,6 +35,7 @@ function missingIn(line: string, route: string): RegExp[] {
     /roster: \d/,
     /mint: \d/,
     /forward: \d/,
+    /basis: '[a-z]+'/,
     /version: '[^']+'/,
   ].filter((part) => !part.test(line));
 }

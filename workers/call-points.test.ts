@@ -40,10 +40,10 @@ async function ask(method: string, path: string, init: RequestInit = {}): Promis
   return response;
 }
 
-/** Of a call that was not placed. */
-const aPoint = (route: string, status: number) => ({
+/** Of a call that was not placed. @param basis Of its steering, if it came to that. */
+const aPoint = (route: string, status: number, basis = '') => ({
   indexes: ['public'],
-  blobs: [route, String(status), 'FRA', 'DE', '', expect.any(String), ID, '', ''],
+  blobs: [route, String(status), 'FRA', 'DE', '', expect.any(String), ID, '', '', basis],
   doubles: expect.any(Array),
 });
 
@@ -52,7 +52,10 @@ it.each(['/v1/calls', '/whip', '/v1/realtime/calls'])('an offer to %s is a point
   const response = await ask('POST', path, { headers: SDP, body });
   await response.text();
   expect(response.status).toBeGreaterThanOrEqual(500);
-  expect(points).toEqual([aPoint(path, response.status)]);
+  expect(points).toEqual([aPoint(path, response.status, 'coordinates')]);
+  const [, steer, roster] = points[0]!.doubles!;
+  expect(steer).toBeGreaterThanOrEqual(0);
+  expect(roster).toBeGreaterThanOrEqual(0);
 });
 
 it.each(['/v1/calls', '/whip', '/v1/realtime/calls'])(

@@ -46,14 +46,15 @@ export async function listDrained(namespace: KVNamespace): Promise<Set<number>> 
 }
 
 /** Takes a cluster out, or puts it back. @param requestId Of who does it, so that its log can be found. */
-export function setDrained(
+export async function setDrained(
   namespace: KVNamespace,
   cluster: number,
   isDrained: boolean,
   requestId: string,
 ): Promise<void> {
   const key = `${DRAINED_PREFIX}${cluster}`;
-  return isDrained ? namespace.put(key, requestId) : namespace.delete(key);
+  await (isDrained ? namespace.put(key, requestId) : namespace.delete(key));
+  await cache.renew(() => listDrained(namespace));
 }
 
 /** The index with active clusters of the list draining; others are as they were. */

@@ -48,11 +48,23 @@ export class FootprintReader {
     background: (work: Promise<unknown>) => void,
   ): Promise<SteeringIndex> {
     return this.#cache.get(
-      async () => drain(await this.#load(namespace), await readDrained(namespace, background)),
+      () => this.#loadDrained(namespace, background),
       background,
       (error) =>
         console.error({ message: 'the steering table stays as it was', error: String(error) }),
     );
+  }
+
+  /** Takes up at once what was changed by this isolate. @throws FootprintUnavailable */
+  async renew(namespace: KVNamespace, background: (work: Promise<unknown>) => void): Promise<void> {
+    await this.#cache.renew(() => this.#loadDrained(namespace, background));
+  }
+
+  async #loadDrained(
+    namespace: KVNamespace,
+    background: (work: Promise<unknown>) => void,
+  ): Promise<SteeringIndex> {
+    return drain(await this.#load(namespace), await readDrained(namespace, background));
   }
 
   async #load(namespace: KVNamespace): Promise<SteeringIndex> {

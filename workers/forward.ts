@@ -141,7 +141,7 @@ export async function endSession(origin: Origin, claims: EndClaims): Promise<End
   });
 }
 
-async function send(
+function send(
   { cluster, signaling, signingKey, timeout }: Origin,
   method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
@@ -149,7 +149,7 @@ async function send(
   headers: Readonly<Record<string, string>> = {},
   body?: string,
 ): Promise<Response> {
-  const authorization = `Bearer ${await sign(signingKey, cluster, claims, body)}`;
+  const authorization = `Bearer ${sign(signingKey, cluster, claims, body)}`;
   return fetch(`${signaling}${path}`, {
     method,
     headers: { ...headers, authorization, 'x-request-id': claims.requestId },

@@ -25,7 +25,7 @@ import { edgeKeys, type EdgeKeys } from './keys.ts';
 import { mayLeaveOrphan, removeOrphan } from './orphans.ts';
 import { AGAIN, failed, logFailure, noCapacity, RETRY_AFTER } from './origin-failure.ts';
 import { relaysFor } from './relays.ts';
-import { relayPath, StageTimings } from './response-headers.ts';
+import { relayPath, StageTimings, type PlacingRecord } from './response-headers.ts';
 import { SESSION_LIFETIME } from './session-lifetime.ts';
 import { steer, type Steering } from './steering.ts';
 import { suspects } from './suspects.ts';
@@ -58,11 +58,13 @@ export async function placeCall(
 ): Promise<PlacedCall | Response> {
   const keys = edgeKeys(context.env);
   const timings = new StageTimings();
-  context.set('placing', { timings });
+  const record: PlacingRecord = { timings };
+  context.set('placing', record);
   const steering = await timings.measure('steer', async () =>
     steer(await footprintFor(context), placeFor(context)),
   );
-  const { clusters, ingress, reason } = steering;
+  const { basis, clusters, ingress, reason } = steering;
+  record.basis = basis;
   const [home] = clusters;
   if (!ingress || !home) {
     return noCapacity(`No call can start: ${reason}.`, RETRY_AFTER_FOOTPRINT);
@@ -74,7 +76,7 @@ export async function placeCall(
   const placing = tryAll({
     context,
     keys,
-    timings,
+    record,
     steering,
     ingress,
     creation,
@@ -106,7 +108,7 @@ async function settle(
 interface Placing {
   readonly context: EdgeContext;
   readonly keys: EdgeKeys;
-  readonly timings: StageTimings;
+  readonly record: PlacingRecord;
   readonly steering: Steering;
   readonly ingress: SteeringCluster;
   readonly creation: Creation;
@@ -116,7 +118,8 @@ interface Placing {
 }
 
 async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
-  const { context, keys, timings, steering, ingress, creation, admission } = placing;
+  const { context, keys, record, steering, ingress, creation, admission } = placing;
+  const { timings } = record;
   const readRoster = rostersFor(context);
   const tries = new Tries();
   const choices = candidates(
@@ -157,7 +160,7 @@ async function tryAll(placing: Placing): Promise<PlacedCall | Response> {
     const { claims, outcome } = asked;
     suspects.note(cluster.cluster, outcome.outcome);
     if (outcome.outcome === 'created') {
-      return placed(context, keys, claims, candidate, ingress, outcome, timings);
+      return placed(context, keys, claims, candidate, ingress, outcome, record);
     }
     if (outcome.outcome === 'refused') return problemResponse(outcome.name, outcome.detail);
     failure = outcome;
@@ -201,12 +204,13 @@ async function placed(
   { cluster, transceiver }: Candidate,
   ingress: SteeringCluster,
   { answer, etag, answerMs }: Extract<CreateOutcome, { outcome: 'created' }>,
-  timings: StageTimings,
+  record: PlacingRecord,
 ): Promise<PlacedCall> {
+  const { timings } = record;
   if (answerMs !== undefined) timings.add('answer', answerMs);
   const { colo } = placeFor(context);
   const path = { colo, cluster: cluster.region, ingress: ingress.region, transceiver };
-  context.set('placing', { timings, path });
+  record.path = path;
   return {
     id: await keys.callIds.seal({ cluster: cluster.cluster, transceiver, call, tenant }),
     answer,

@@ -41,14 +41,15 @@ export class RefreshingCache<T> {
     if (held && age <= this.#limits.stale && (this.#limits.keep?.(held.value) ?? true)) {
       if (now - this.#refreshingSince > REFRESH_LOST) {
         this.#refreshingSince = now;
-        background(this.#refresh(load).catch(onError));
+        background(this.renew(load).catch(onError));
       }
       return held.value;
     }
-    return this.#refresh(load);
+    return this.renew(load);
   }
 
-  async #refresh(load: () => Promise<T>): Promise<T> {
+  /** Loads whatever is held, for whoever knows that it has changed. */
+  async renew(load: () => Promise<T>): Promise<T> {
     const value = await load();
     this.#held = { value, readAt: Date.now() };
     this.#refreshingSince = -Infinity;

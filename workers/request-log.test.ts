@@ -15,6 +15,7 @@ const RECORD: RequestRecord = {
   colo: 'FRA',
   country: 'DE',
   path: PATH,
+  basis: 'coordinates',
   stages: { steer: 0.1, roster: 2, mint: 0.2, forward: 25, answer: 3, admit: 4 },
   version: 'v-1',
 };
@@ -23,17 +24,34 @@ it('a data point has its fields where queries look for them', () => {
   const placed = { colo: 'FRA', cluster: 'eu-west-3', ingress: 'eu-central-1', transceiver: 31 };
   expect(pointOf(RECORD, placed)).toEqual({
     indexes: ['acme'],
-    blobs: ['/v1/calls', '201', 'FRA', 'DE', PATH, 'v-1', 'r-1', 'eu-west-3', 'eu-central-1'],
+    blobs: [
+      '/v1/calls',
+      '201',
+      'FRA',
+      'DE',
+      PATH,
+      'v-1',
+      'r-1',
+      'eu-west-3',
+      'eu-central-1',
+      'coordinates',
+    ],
     doubles: [31, 0.1, 2, 0.2, 25, 3, 4],
   });
 });
 
 it('what is not known keeps its place empty', () => {
-  const unknown = { tenant: undefined, colo: undefined, path: undefined, version: undefined };
+  const unknown = {
+    tenant: undefined,
+    colo: undefined,
+    path: undefined,
+    basis: undefined,
+    version: undefined,
+  };
   const point = pointOf({ ...RECORD, ...unknown, stages: { steer: 1 } }, undefined);
   expect(point).toEqual({
     indexes: [''],
-    blobs: ['/v1/calls', '201', '', 'DE', '', '', 'r-1', '', ''],
+    blobs: ['/v1/calls', '201', '', 'DE', '', '', 'r-1', '', '', ''],
     doubles: [31, 1, -1, -1, -1, -1, -1],
   });
 });

@@ -4,6 +4,7 @@
  */
 import type { MiddlewareHandler } from 'hono';
 import { routePath } from 'hono/route';
+import type { SteeringBasis } from './anchor.ts';
 import type { Caller } from './callers.ts';
 import { placeFor, type EdgeContext, type EdgeEnv } from './edge.ts';
 import type { PlacedCall } from './place-call.ts';
@@ -34,6 +35,8 @@ export interface RequestRecord {
   readonly country: string | undefined;
   /** Relay-Path of a call that was placed. */
   readonly path: string | undefined;
+  /** What decided where its session lives, as `/v1/where` tells. */
+  readonly basis: SteeringBasis | undefined;
   readonly stages: Readonly<Record<string, number>>;
   /** Id of the Worker's version. */
   readonly version: string | undefined;
@@ -48,7 +51,7 @@ export const logRequests: MiddlewareHandler<EdgeEnv> = async (context, next) => 
   if (record.route === '/healthz') return;
   console.log(record);
   if (record.method === 'POST' && CALL_ROUTES.has(record.route)) {
-    writePoint(context, record, placing?.path);
+    writePoint(context, record, placing);
   }
 };
 
@@ -69,7 +72,7 @@ export async function logOffer(
     const placing = placingOf(context);
     const record = recordOf(context, { message: 'offer', status, start, placing });
     console.log(record);
-    writePoint(context, record, placing?.path);
+    writePoint(context, record, placing);
   }
 }
 
@@ -81,9 +84,9 @@ function placingOf(context: EdgeContext): PlacingRecord | undefined {
 function writePoint(
   context: EdgeContext,
   record: RequestRecord,
-  placed: RelayPath | undefined,
+  placing: PlacingRecord | undefined,
 ): void {
-  observed(context).CALL_POINTS?.writeDataPoint(pointOf(record, placed));
+  observed(context).CALL_POINTS?.writeDataPoint(pointOf(record, placing?.path));
 }
 
 interface Outcome extends Pick<RequestRecord, 'message' | 'status'> {
@@ -111,15 +114,16 @@ function recordOf(
     colo,
     country,
     path: placing?.path && relayPath(placing.path),
+    basis: placing?.basis,
     stages: placing?.timings.durations ?? {},
     version: observed(context).VERSION?.id,
   };
 }
 
 /**
- * Index: the tenant. Blobs: route, status, colo, country, Relay-Path, version, request id, and out of the
- * Relay-Path the regions of cluster and ingress. Doubles: duration, then {@link STAGES}, -1 for one that was
- * not reached.
+ * Index: the tenant. Blobs: route, status, colo, country, Relay-Path, version, request id, out of the Relay-Path
+ * the regions of cluster and ingress, and the basis of steering. Doubles: duration, then {@link STAGES}, -1 for one
+ * that was not reached.
  */
 export function pointOf(
   record: RequestRecord,
@@ -138,6 +142,7 @@ export function pointOf(
       record.requestId,
       placed?.cluster ?? '',
       placed?.ingress ?? '',
+      record.basis ?? '',
     ],
     doubles: [record.duration, ...STAGES.map((name) => record.stages[name] ?? -1)],
   };

@@ -1,4 +1,5 @@
 /** The headers that tell a client what was done for its call, and how long it took. */
+import type { SteeringBasis } from './anchor.ts';
 
 /** Times stages of a request for Server-Timing (W3C). Equal names add up. */
 export class StageTimings {
@@ -36,6 +37,8 @@ export class StageTimings {
 /** What is known so far of a call that is being placed. */
 export interface PlacingRecord {
   readonly timings: StageTimings;
+  /** Once it was steered. */
+  basis?: SteeringBasis;
   /** Once it was placed. */
   path?: RelayPath;
 }

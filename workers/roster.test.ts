@@ -182,7 +182,7 @@ describe('Roster', () => {
 
     it('still refuses a token that was used', async () => {
       const { cluster, roster } = newRoster();
-      const token = await sign(key, cluster, { op: 'join', transceiver: 1 });
+      const token = sign(key, cluster, { op: 'join', transceiver: 1 });
       const first = await askToJoin(roster, `Bearer ${token}`);
       expect(first.status).toBe(101);
       first.webSocket!.accept();
@@ -213,7 +213,7 @@ describe('Roster', () => {
 
     it('a token for another cluster', async () => {
       const { cluster, roster } = newRoster();
-      const token = await sign(key, cluster + 1, { op: 'join', transceiver: 1 });
+      const token = sign(key, cluster + 1, { op: 'join', transceiver: 1 });
       const response = await askToJoin(roster, `Bearer ${token}`);
       expect(response.status).toBe(401);
       await response.body?.cancel();
@@ -222,7 +222,7 @@ describe('Roster', () => {
     it('a token of another key', async () => {
       const { cluster, roster } = newRoster();
       const claims = { op: 'join', transceiver: 1 } as const;
-      const token = await sign(new Uint8Array(32), cluster, claims);
+      const token = sign(new Uint8Array(32), cluster, claims);
       const response = await askToJoin(roster, `Bearer ${token}`);
       expect(response.status).toBe(401);
       await response.body?.cancel();
@@ -230,7 +230,7 @@ describe('Roster', () => {
 
     it('a token a second time', async () => {
       const { cluster, roster } = newRoster();
-      const token = await sign(key, cluster, { op: 'join', transceiver: 1 });
+      const token = sign(key, cluster, { op: 'join', transceiver: 1 });
       const first = await askToJoin(roster, `Bearer ${token}`);
       expect(first.status).toBe(101);
       first.webSocket!.accept();
@@ -243,7 +243,7 @@ describe('Roster', () => {
     it('a token that lets something else be done', async () => {
       const { cluster, roster } = newRoster();
       const claims = { requestId: 'r', transceiver: 1, call: 'a'.repeat(32), tenant: '' };
-      const token = await sign(key, cluster, { op: 'end', ...claims });
+      const token = sign(key, cluster, { op: 'end', ...claims });
       const response = await askToJoin(roster, `Bearer ${token}`);
       expect(response.status).toBe(401);
       await response.body?.cancel();

@@ -132,6 +132,14 @@ describe('of two regions about equally near', () => {
         },
         { region: 'eu-west-3', cluster: PARIS, load: 0.1, reason: '10 % of its room is taken' },
       ],
+      client: { latitude: 49.6, longitude: 6.1 },
+    });
+    expect(first.regions).toContainEqual({
+      region: 'eu-central-1',
+      cluster: FRANKFURT,
+      state: 'active',
+      latitude: CLUSTERS[1]!.latitude,
+      longitude: CLUSTERS[1]!.longitude,
     });
     for (let i = 0; i < 20; i++) expect(await where(LUXEMBOURG)).toEqual(first);
   });

@@ -4,6 +4,9 @@ import { RegionNameSchema } from '../protocol/footprint-region.ts';
 
 const Cluster = { region: RegionNameSchema, cluster: v.pipe(v.number(), v.integer()) };
 
+const Latitude = v.pipe(v.number(), v.minValue(-90), v.maxValue(90));
+const Longitude = v.pipe(v.number(), v.minValue(-180), v.maxValue(180));
+
 const Relay = v.strictObject({
   address: v.string(),
   port: v.pipe(v.number(), v.integer()),
@@ -53,6 +56,21 @@ export const WhereSchema = v.strictObject({
       }),
     ),
     v.description('All clusters that take calls, in the order to try them.'),
+  ),
+  client: v.pipe(
+    v.nullable(v.strictObject({ latitude: Latitude, longitude: Longitude })),
+    v.description('Where the client is, in degrees; null when nothing tells.'),
+  ),
+  regions: v.pipe(
+    v.array(
+      v.strictObject({
+        ...Cluster,
+        state: v.picklist(['active', 'draining']),
+        latitude: Latitude,
+        longitude: Longitude,
+      }),
+    ),
+    v.description('All regions that serve, for a map; those that drain take no new calls.'),
   ),
 });
 

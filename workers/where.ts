@@ -2,9 +2,11 @@
 import type { SteeringCluster } from '../protocol/footprint.ts';
 import type { RosterEntry } from '../protocol/roster.ts';
 import { candidates } from './candidates.ts';
+import type { Place } from './client-place.ts';
 import { footprintFor, rostersFor, type EdgeContext, placeFor } from './edge.ts';
 import { clusterLoad, hasRoom, whyNone } from './pick.ts';
 import type { RosterReader } from './roster-reader.ts';
+import { readCoordinates } from './sphere.ts';
 import { distanceKm, steer, type Steering } from './steering.ts';
 import { suspects } from './suspects.ts';
 import type { WhereAnswer } from './where-answer.ts';
@@ -17,7 +19,8 @@ const FAILED = 'it failed a call a moment ago';
 /** `GET /v1/where`. It draws no lot, as a call does, so that the same state gives the same answer. */
 export async function where(context: EdgeContext): Promise<Response> {
   const place = placeFor(context);
-  const steering = steer(await footprintFor(context), place);
+  const index = await footprintFor(context);
+  const steering = steer(index, place);
   const { basis, clusters, ingress, peers } = steering;
   const readRoster = readingOnce(rostersFor(context));
   const first = await candidates({ clusters, peers: 1 }, readRoster, suspects).next();
@@ -40,8 +43,21 @@ export async function where(context: EdgeContext): Promise<Response> {
       const distance = km === undefined ? null : Math.round(km);
       return { region: cluster.region, cluster: cluster.cluster, distanceKm: distance };
     }),
+    client: coordinatesOf(place),
+    regions: index.serving.map(({ region, cluster, state, latitude, longitude }) => ({
+      region,
+      cluster,
+      state: state === 'active' ? state : 'draining',
+      latitude,
+      longitude,
+    })),
   };
   return context.json(answer, 200, { 'cache-control': 'no-store' });
+}
+
+function coordinatesOf(place: Place): WhereAnswer['client'] {
+  const at = readCoordinates(place.latitude, place.longitude);
+  return at ? { latitude: at[0], longitude: at[1] } : null;
 }
 
 /** Reads each roster once, so that all of an answer speaks of one state. */

@@ -156,7 +156,7 @@ function call(url: URL, agent: Agent): Promise<void> {
 }
 
 async function join(url: URL, cluster: number): Promise<() => void> {
-  const token = await sign(new Uint8Array(KEY), cluster, { op: 'join', transceiver: 1 });
+  const token = sign(new Uint8Array(KEY), cluster, { op: 'join', transceiver: 1 });
   const address = new URL(`/v1/roster/${cluster}`, url.href.replace('http', 'ws'));
   const socket = new WebSocket(address, { headers: { authorization: `Bearer ${token}` } });
   await new Promise<void>((resolve, reject) => socket.once('open', resolve).once('error', reject));

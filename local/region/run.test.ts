@@ -163,6 +163,20 @@ describe('region check', () => {
     ]);
   });
 
+  test('says of a name that it is no region of AWS, which it may be all the same', async () => {
+    const text = await read('us-east-1.yaml');
+    const planned = text.replaceAll('us-east-1', 'us-esat-1').replace('active', 'planned');
+    await writeFile(
+      path('us-esat-1.yaml'),
+      planned.replace('id: 1', 'id: 9').replace('.1.', '.9.'),
+    );
+    await edit('us-esat-1.yaml', /geo:\n(?: .*\n)+/, 'geo: { latitude: 1, longitude: 1 }\n');
+    const { code, stdout } = await region('check');
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^No region of AWS that this knows, .*: us-esat-1\. See /m);
+    expect(stdout).not.toMatch(/^No region of AWS.*us-east-1/m);
+  });
+
   test('tells every fault of every file', async () => {
     await edit('us-east-1.yaml', 'id: 1', 'id: 9');
     await edit('us-east-1.yaml', 'us-east-1b', 'us-west-1b');

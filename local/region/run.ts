@@ -102,6 +102,12 @@ async function check(directory: string, footprint: Footprint, output: Output): P
   const names = Object.keys(footprint);
   const missing = unrecorded(footprint, await readLedger(directory));
   output.log(`${names.length === 1 ? '1 region fits' : `${names.length} regions fit`} together.`);
+  const strange = names.filter((name) => !Object.hasOwn(AWS_REGIONS, name));
+  if (strange.length > 0) {
+    output.log(
+      `No region of AWS that this knows, so nothing can be built there unless it is new: ${strange.join(', ')}. See npm run region -- list --all.`,
+    );
+  }
   if (missing.length > 0) {
     output.log(
       `Not in the ledger yet, so their ids are not kept: ${missing.join(', ')}. Add them: npm run region -- record`,

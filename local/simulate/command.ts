@@ -5,6 +5,7 @@ import { parseCommandLine, runProgram } from '../../origin/command-line.ts';
 import { readFootprint } from '../../origin/footprint-files.ts';
 import { FootprintError, steeringTable } from '../../protocol/footprint.ts';
 import { readCities } from './cities.ts';
+import { jsonOf } from './json.ts';
 import { mapOf } from './map.ts';
 import { PERCENTILES, simulateChanges, type Outcome } from './simulation.ts';
 
@@ -78,9 +79,4 @@ function report(outcomes: readonly Outcome[]): string {
     return `${name.padEnd(width)}${cells.join('')}   ${shares.join(', ')}`;
   });
   return [`${'first hop'.padEnd(width)}${header}   sessions`, ...lines].join('\n');
-}
-
-function jsonOf(outcomes: readonly Outcome[]): string {
-  const told = outcomes.map(({ name, km, rtt, load }) => ({ name, km, rtt, load }));
-  return `${JSON.stringify(told, null, 2)}\n`;
 }

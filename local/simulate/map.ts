@@ -1,13 +1,8 @@
 /** A picture of one outcome: each city in the color of the region that its media enters by, with the figures. */
 import type { SteeringTable } from '../../protocol/footprint.ts';
+import { LAND } from '../../workers/page/land.js';
+import { MAP_HEIGHT, MAP_WIDTH, project } from '../../workers/page/world.js';
 import { PERCENTILES, type Outcome } from './simulation.ts';
-
-/** Pixels for each degree, of an equirectangular map. */
-const SCALE = 4;
-
-/** Degrees north and south between which people live. */
-const NORTH = 75;
-const SOUTH = -60;
 
 /** Degrees east from which labels stand to the left of their mark, to stay in the picture. */
 const LABELS_LEFT_FROM = 120;
@@ -51,37 +46,22 @@ export function mapOf(
   const figures = PERCENTILES.map(
     (p) => `p${p} ${Math.round(km[`p${p}`]!)} km, ${Math.round(rtt[`p${p}`]!)} ms`,
   );
-  const [width, height] = [360 * SCALE, (NORTH - SOUTH) * SCALE];
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height + 2 * LINE + LINE / 2}" font-family="sans-serif" font-size="14">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${MAP_WIDTH} ${MAP_HEIGHT + 2 * LINE + LINE / 2}" font-family="sans-serif" font-size="14">`,
     `<title>${escape(`First hop of the world's cities: ${name}`)}</title>`,
     '<rect width="100%" height="100%" fill="#f4f4f4"/>',
-    `<g stroke="#d8d8d8">${graticule().join('')}</g>`,
+    `<path d="${LAND}" fill="#dcdcdc"/>`,
     `<g fill-opacity="0.7">`,
     ...dots,
     '</g>',
     '<g stroke="#f4f4f4" stroke-width="4" paint-order="stroke">',
     ...marks,
     '</g>',
-    `<text x="12" y="${height + LINE}" font-weight="bold">First hop, ${escape(name)} (share of sessions)</text>`,
-    `<text x="12" y="${height + 2 * LINE}">${figures.join(' · ')}</text>`,
+    `<text x="12" y="${MAP_HEIGHT + LINE}" font-weight="bold">First hop, ${escape(name)} (share of sessions)</text>`,
+    `<text x="12" y="${MAP_HEIGHT + 2 * LINE}">${figures.join(' · ')}</text>`,
     '</svg>',
     '',
   ].join('\n');
-}
-
-function project({ latitude, longitude }: { latitude: number; longitude: number }) {
-  return [Math.round((longitude + 180) * SCALE), Math.round((NORTH - latitude) * SCALE)] as const;
-}
-
-function graticule(): string[] {
-  const [width, height] = [360 * SCALE, (NORTH - SOUTH) * SCALE];
-  const lines: string[] = [];
-  for (let x = 0; x <= width; x += 30 * SCALE) lines.push(`<path d="M${x} 0V${height}"/>`);
-  for (let north = -60; north < NORTH; north += 30) {
-    lines.push(`<path d="M0 ${(NORTH - north) * SCALE}H${width}"/>`);
-  }
-  return lines;
 }
 
 function percent(share = 0): string {

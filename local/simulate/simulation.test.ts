@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SteeringCluster } from '../../protocol/footprint.ts';
 import { readCities, type City } from './cities.ts';
+import { jsonOf } from './json.ts';
 import { mapOf } from './map.ts';
 import { ACCESS_MS, KM_PER_MS, simulate, simulateChanges } from './simulation.ts';
 
@@ -69,6 +70,22 @@ describe('simulateChanges', () => {
       ['with region-3', ['region-1', 'region-2', 'region-3']],
     ]);
     expect(outcomes[3]!.km.p95).toBeLessThan(outcomes[0]!.km.p95!);
+  });
+});
+
+describe('jsonOf', () => {
+  it('has every outcome, with no more digits than there is to know', () => {
+    const outcomes = simulateChanges(tableOf(WEST, EAST), CITIES.slice(0, 3));
+    const [first, ...rest]: unknown[] = JSON.parse(jsonOf(outcomes));
+    expect(first).toEqual({
+      name: 'as it is',
+      km: { p50: 0, p75: 111.2, p90: 111.2, p95: 1112, p99: 1112 },
+      rtt: { p50: 10, p75: 11.7, p90: 11.7, p95: 27.1, p99: 27.1 },
+      load: { 'region-1': 0.5, 'region-2': 0.5 },
+    });
+    expect(rest).toHaveLength(2);
+    const thirds = simulate('x', tableOf(WEST, EAST), [CITIES[0]!, CITIES[0]!, CITIES[1]!]);
+    expect(jsonOf([thirds])).not.toMatch(/\.\d{5}/);
   });
 });
 

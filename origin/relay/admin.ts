@@ -39,7 +39,8 @@ export function adminApp({ relay, state, config }: AdminOptions): Hono {
   let metrics: RelayMetrics | undefined;
   const metricsOf = (opened: Relay): RelayMetrics =>
     (metrics ??= new RelayMetrics({
-      counters: () => opened.counters(),
+      // A region may start its relay anew.
+      counters: () => (relay() ?? opened).counters(),
       ready: () => state() === 'ready',
     }));
   app.get('/healthz', (c) => c.json({ status: 'ok' }));

@@ -62,7 +62,7 @@ async function send(
   const isNew = claims.op === 'create';
   const body = isNew ? CHROME : undefined;
   const path = isNew ? '/v1/sessions' : `/v1/sessions/${claims.call}`;
-  const bearer = token ?? (await sign(KEY, CLUSTER, claims, body));
+  const bearer = token ?? sign(KEY, CLUSTER, claims, body);
   return fetch(`http://${address.address}:${address.port}${path}`, {
     method: isNew ? 'POST' : 'DELETE',
     body: body ?? null,
@@ -99,7 +99,7 @@ test('a call is made and ended through a transceiver that is not its owner', asy
 test('a token is good once, whichever way it comes', async () => {
   const { stage, owner, stranger } = await twoProcesses();
   const claims = creation();
-  const token = await sign(KEY, CLUSTER, claims, CHROME);
+  const token = sign(KEY, CLUSTER, claims, CHROME);
   expect((await send(stranger, claims, {}, token)).status).toBe(201);
   expect((await send(stranger, claims, {}, token)).status).toBe(401);
   expect((await send(owner, claims, {}, token)).status).toBe(401);
@@ -157,7 +157,7 @@ test('nothing is passed on for who has no good token, and no body that is too la
   const { stage, stranger } = await twoProcesses();
   expect((await send(stranger, creation(), {}, 'a.b.c')).status).toBe(401);
   const claims = creation();
-  const token = await sign(KEY, CLUSTER, claims, CHROME);
+  const token = sign(KEY, CLUSTER, claims, CHROME);
   const { address, port } = stranger.address;
   const large = await fetch(`http://${address}:${port}/v1/sessions`, {
     method: 'POST',

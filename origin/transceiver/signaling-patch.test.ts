@@ -56,7 +56,7 @@ const restart = (ufrag = newUfrag()) => ({
 const etag = () => stage.transceiver.find(call, 'acme')!.etag;
 
 async function patch(claims: Forward, body: string, headers: Record<string, string>) {
-  const token = await sign(KEY, CLUSTER, claims, body);
+  const token = sign(KEY, CLUSTER, claims, body);
   return app.request(`/v1/sessions/${claims.call}`, {
     method: 'PATCH',
     body,

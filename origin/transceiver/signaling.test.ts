@@ -47,7 +47,7 @@ const creation = (changes: object = {}) => ({
 });
 
 async function post(claims: Forward, offer = CHROME, headers: Record<string, string> = {}) {
-  const token = await sign(KEY, CLUSTER, claims, offer);
+  const token = sign(KEY, CLUSTER, claims, offer);
   return app.request('/v1/sessions', {
     method: 'POST',
     body: offer,
@@ -56,7 +56,7 @@ async function post(claims: Forward, offer = CHROME, headers: Record<string, str
 }
 
 async function remove(claims: Forward, call = claims.call) {
-  const authorization = `Bearer ${await sign(KEY, CLUSTER, claims)}`;
+  const authorization = `Bearer ${sign(KEY, CLUSTER, claims)}`;
   return app.request(`/v1/sessions/${call}`, { method: 'DELETE', headers: { authorization } });
 }
 
@@ -104,11 +104,11 @@ test('what is not signed as it must be is refused', async () => {
     401,
     'unauthorized',
   ]);
-  const foreign = await sign(KEY, CLUSTER + 1, claims, CHROME);
+  const foreign = sign(KEY, CLUSTER + 1, claims, CHROME);
   expect(
     await problemOf(await post(claims, CHROME, { authorization: `Bearer ${foreign}` })),
   ).toEqual([401, 'unauthorized']);
-  const another = await sign(KEY, CLUSTER, claims, 'another body');
+  const another = sign(KEY, CLUSTER, claims, 'another body');
   expect(
     await problemOf(await post(claims, CHROME, { authorization: `Bearer ${another}` })),
   ).toEqual([401, 'unauthorized']);
@@ -149,7 +149,7 @@ test('a request that is given up halfway is no fault', async () => {
   const address = server.address();
   if (typeof address !== 'object' || !address) throw new Error('the server has no port');
   const socket = connect(address.port, '127.0.0.1');
-  const token = await sign(KEY, CLUSTER, creation(), CHROME);
+  const token = sign(KEY, CLUSTER, creation(), CHROME);
   const head = [
     'POST /v1/sessions HTTP/1.1',
     'host: origin',
@@ -172,7 +172,7 @@ test('a session that is over already is refused', async () => {
 });
 
 test('a token works once', async () => {
-  const authorization = `Bearer ${await sign(KEY, CLUSTER, creation(), CHROME)}`;
+  const authorization = `Bearer ${sign(KEY, CLUSTER, creation(), CHROME)}`;
   expect((await post(creation(), CHROME, { authorization })).status).toBe(201);
   expect(await problemOf(await post(creation(), CHROME, { authorization }))).toEqual([
     401,
@@ -204,7 +204,7 @@ test('an offer with a session, which is signed with it', async () => {
   const body = JSON.stringify({ offer: CHROME, session: { instructions: 'Be kind.' } });
   expect((await post(creation(), body, json)).status).toBe(201);
   const claims = creation();
-  const authorization = `Bearer ${await sign(KEY, CLUSTER, claims, body)}`;
+  const authorization = `Bearer ${sign(KEY, CLUSTER, claims, body)}`;
   const other = body.replace('kind', 'rude');
   expect(await problemOf(await post(claims, other, { ...json, authorization }))).toEqual([
     401,

@@ -1,4 +1,4 @@
-/** A stretch of network between TCP clients and a server, which can break. */
+/** A stretch of network between TCP clients and a server, which can break, aloud or in silence. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { LOOPBACK } from '../../local/ports.ts';
@@ -7,6 +7,8 @@ import type { TrunkAddress } from '../../protocol/footprint.ts';
 export class TcpPipe implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #isCut = false;
 
   private constructor(server: Server, to: TrunkAddress) {
     this.#server = server;
@@ -14,7 +16,10 @@ export class TcpPipe implements AsyncDisposable {
       const upstream = connect({ host: to.address, port: to.port, noDelay: true });
       this.#hold(client);
       this.#hold(upstream);
-      client.pipe(upstream).pipe(client);
+      const pair = [client, upstream] as const;
+      this.#pairs.add(pair);
+      client.on('close', () => this.#pairs.delete(pair));
+      if (!this.#isCut) client.pipe(upstream).pipe(client);
     });
   }
 
@@ -33,6 +38,21 @@ export class TcpPipe implements AsyncDisposable {
   /** Breaks all connections there are; new ones are let through. */
   break(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** From now on nothing goes through, and nobody is told. */
+  cut(): void {
+    this.#isCut = true;
+    for (const [client, upstream] of this.#pairs) {
+      client.unpipe(upstream).pause();
+      upstream.unpipe(client).pause();
+    }
+  }
+
+  /** What waited at the cut goes on. */
+  mend(): void {
+    this.#isCut = false;
+    for (const [client, upstream] of this.#pairs) client.pipe(upstream).pipe(client);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

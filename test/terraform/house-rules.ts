@@ -20,8 +20,22 @@ const OPEN_PORTS = [3478];
 /** Ports of the world that machines may send to: HTTPS. */
 const OUTWARD_PORTS = [443];
 
-/** Attributes by which a type is encrypted, as paths, and what they must be. */
-const ENCRYPTION: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+/** Actions that know no resource. */
+const ACTIONS_OF_NO_RESOURCE = new Set([
+  'cloudwatch:PutMetricData',
+  'ecr:GetAuthorizationToken',
+  'ssm:UpdateInstanceInformation',
+  'ssmmessages:CreateControlChannel',
+  'ssmmessages:CreateDataChannel',
+  'ssmmessages:OpenControlChannel',
+  'ssmmessages:OpenDataChannel',
+]);
+
+/** By type, attributes as paths, and what each of their values must be. */
+type Wanted = Readonly<Record<string, Readonly<Record<string, RegExp>>>>;
+
+/** By what a type is encrypted. */
+const ENCRYPTION: Wanted = {
   aws_cloudwatch_log_group: { kms_key_id: KMS_KEY },
   aws_elasticache_replication_group: {
     at_rest_encryption_enabled: /^true$/,
@@ -35,6 +49,19 @@ const ENCRYPTION: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     'metadata_options.http_tokens': /^required$/,
   },
   aws_sns_topic: { kms_master_key_id: KMS_KEY },
+};
+
+/** What media need: seconds for which a flow is tracked, as long as AWS lets it be, and the client's own address. */
+const FLOWS: Wanted = {
+  aws_launch_template: {
+    'network_interfaces.connection_tracking_specification.tcp_established_timeout': /^350$/,
+    'network_interfaces.connection_tracking_specification.udp_stream_timeout': /^60$/,
+    'network_interfaces.connection_tracking_specification.udp_timeout': /^30$/,
+  },
+  aws_lb_target_group: {
+    'health_check.protocol': /^TCP$/,
+    preserve_client_ip: /^true$/,
+  },
 };
 
 /** Types that keep data; one that comes new needs its line above. */
@@ -56,7 +83,9 @@ export function houseFaults(
         ...regionFaults(resource),
         ...tagFaults(resource, schemas[resource.type]),
         ...encryptionFaults(resource),
+        ...unlike(resource, FLOWS[resource.type] ?? {}, 'is not what media need'),
         ...openFaults(resource),
+        ...roleFaults(resource),
       ].map((fault) => `${resource.address}: ${fault}`),
     );
 }
@@ -77,17 +106,25 @@ function tagFaults({ type, values }: StateResource, schema: Schema | undefined):
   return asFields(values.tags)?.app === undefined ? ['there is no tag app'] : [];
 }
 
-function encryptionFaults({ type, values }: StateResource): string[] {
+function encryptionFaults(resource: StateResource): string[] {
+  const { type } = resource;
   const wanted = ENCRYPTION[type];
-  if (wanted === undefined) {
-    return STORES.test(type) ? ['say in house-rules.ts how it is encrypted'] : [];
-  }
+  if (wanted !== undefined) return unlike(resource, wanted, 'is not what keeps it secret');
+  return STORES.test(type) ? ['say in house-rules.ts how it is encrypted'] : [];
+}
+
+/** Attributes without a value, or with another than they must have. */
+function unlike(
+  { values }: StateResource,
+  wanted: Readonly<Record<string, RegExp>>,
+  fault: string,
+): string[] {
   return Object.entries(wanted)
     .filter(([path, pattern]) => {
       const found = valuesAt(values, path.split('.'));
       return found.length === 0 || !found.every((value) => pattern.test(String(value)));
     })
-    .map(([path]) => `${path} is not what keeps it secret`);
+    .map(([path]) => `${path} ${fault}`);
 }
 
 function openFaults({ type, values }: StateResource): string[] {
@@ -96,6 +133,21 @@ function openFaults({ type, values }: StateResource): string[] {
   if (type === 'aws_vpc_security_group_ingress_rule' && isWithin(values, OPEN_PORTS)) return [];
   if (type === 'aws_vpc_security_group_egress_rule' && isWithin(values, OUTWARD_PORTS)) return [];
   return ['it is open to the world'];
+}
+
+/** What roles may do is named, and so is what with. */
+function roleFaults({ type, values }: StateResource): string[] {
+  if (type !== 'aws_iam_role_policy') return [];
+  const policy: unknown = JSON.parse(String(values.policy));
+  return asList(asFields(policy)?.Statement).flatMap(({ Action, Resource }) => {
+    const actions = stringsIn([Action]);
+    const everywhere = stringsIn([Resource]).includes('*');
+    return actions.flatMap((action) => {
+      if (action.includes('*')) return [`it allows ${action}`];
+      const anywhere = everywhere && !ACTIONS_OF_NO_RESOURCE.has(action);
+      return anywhere ? [`it allows ${action} on everything`] : [];
+    });
+  });
 }
 
 function isWithin({ from_port, to_port }: Fields, ports: readonly number[]): boolean {

@@ -84,7 +84,7 @@ export async function joinRoster(
 ): Promise<WebSocket> {
   const { transceiver } = report;
   const key = new Uint8Array(Buffer.from(SIGNING_KEY, 'base64'));
-  const token = await sign(key, cluster, { op: 'join', transceiver });
+  const token = sign(key, cluster, { op: 'join', transceiver });
   const address = `${edge.replace('http', 'ws')}/v1/roster/${cluster}`;
   const headers = { authorization: `Bearer ${token}` };
   const socket = new WebSocket(address, { headers });

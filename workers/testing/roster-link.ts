@@ -34,7 +34,7 @@ export async function joinTestRoster(
   transceiver: number,
 ): Promise<Link> {
   const key = parseSigningKey(env.SIGNING_KEY);
-  const token = await sign(key, cluster, { op: 'join', transceiver });
+  const token = sign(key, cluster, { op: 'join', transceiver });
   const response = await askToJoin(roster, `Bearer ${token}`);
   const socket = response.webSocket!;
   const closed = new Promise<CloseEvent>((resolve) => socket.addEventListener('close', resolve));
