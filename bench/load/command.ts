@@ -24,9 +24,8 @@ const FLOW_SECONDS = 30;
  */
 const FLOW_IDLE = 60_000;
 
-/** Seconds of each step to the highest rate of setups, and at it. */
-const STEP_SECONDS = 5;
-const SETUP_SECONDS = 30;
+/** Setups at a time on the way to their highest rate, and seconds of each step and at that rate. */
+const SETUPS = { steps: [2, 4, 8, 16, 32, 64], stepSeconds: 5, seconds: 30 } as const;
 
 const PARTS = ['sessions', 'setups', 'flows'] as const;
 type Part = (typeof PARTS)[number];
@@ -83,7 +82,7 @@ async function run({ sessions, minutes, flows, only }: LoadCommand): Promise<voi
   const log = console.log;
   const parts: Record<Part, () => Promise<{ figures: object; bars: readonly Bar[] }>> = {
     sessions: () => loadSessions({ sessions, minutes, log }),
-    setups: () => loadSetups({ stepSeconds: STEP_SECONDS, seconds: SETUP_SECONDS, log }),
+    setups: () => loadSetups({ ...SETUPS, log }),
     flows: () => loadFlows({ flows, rate: FLOW_RATE, seconds: FLOW_SECONDS, idle: FLOW_IDLE, log }),
   };
   const measured: Partial<Record<Part, object>> = {};

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild, type Child } from '../../local/child.ts';
+import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { parseRoutingKeys } from '../../protocol/routing-keys.ts';
 import { UfragCodec } from '../../protocol/ufrag.ts';
 import { compile } from '../relay/build.ts';
@@ -112,10 +113,10 @@ export async function loadFlows(options: FlowsOptions) {
   while (rounds.length < ROUNDS) {
     const round = await runRound(relay, [program, ufrags], ports, options);
     rounds.push(round);
-    const { held, sent, down, left, goneAfter, residentMB } = round;
+    const { held, sent, down, left, goneAfter } = round;
     log(
       `${held} flows, ${sent} packets there and ${down} back, ${left} flows left after ` +
-        `${goneAfter.toFixed(0)} s; ${JSON.stringify(residentMB)} MB`,
+        `${goneAfter.toFixed(0)} s; ${JSON.stringify(round.residentMB)} MB`,
     );
   }
   const [first, last] = [rounds[0]!.residentMB, rounds.at(-1)!.residentMB];
@@ -165,8 +166,11 @@ function barsOf({ flows, rounds, bytesPerFlow, grownMB }: FlowsFigures): Bar[] {
   ];
 }
 
+function at(port: number): TrunkAddress {
+  return { address: '127.0.0.1', port };
+}
+
 async function startFlowRelay(ports: Ports, routingKeys: string, idle: number) {
-  const at = (port: number) => ({ address: '127.0.0.1', port });
   const options: FlowRelayOptions = {
     listener: at(ports.relay),
     trunk: at(ports.trunk),

@@ -2,9 +2,6 @@
 import { atLeast, atMost, type Bar } from '../transceiver/bench.ts';
 import { startLoadStack } from './stack.ts';
 
-/** Calls that are at it at a time, until one of these gives no more a second than the one before. */
-const AT_ONCE = [2, 4, 8, 16, 32, 64];
-
 /** Of the rate: what the next number must give more to be better. */
 const BETTER = 1.05;
 
@@ -12,6 +9,8 @@ const BETTER = 1.05;
 const TOLD = 10;
 
 export interface SetupsOptions {
+  /** Calls at a time, one after the other, up to where more give no higher rate. */
+  readonly steps: readonly [number, ...number[]];
   /** Seconds of each step on the way to the highest rate. */
   readonly stepSeconds: number;
   /** Seconds at the highest rate. */
@@ -21,7 +20,7 @@ export interface SetupsOptions {
 
 export interface SetupsFigures {
   /** Calls a second by how many are at it at a time. */
-  readonly steps: Readonly<Record<string, number>>;
+  readonly rates: Readonly<Record<string, number>>;
   readonly atOnce: number;
   readonly seconds: number;
   readonly setups: number;
@@ -34,7 +33,7 @@ export interface SetupsFigures {
   readonly misses: readonly string[];
 }
 
-export async function loadSetups({ stepSeconds, seconds, log }: SetupsOptions) {
+export async function loadSetups({ steps, stepSeconds, seconds, log }: SetupsOptions) {
   const misses: string[] = [];
   await using load = await startLoadStack(log, (line) => misses.push(line));
   const failures: string[] = [];
@@ -49,12 +48,12 @@ export async function loadSetups({ stepSeconds, seconds, log }: SetupsOptions) {
   };
 
   // Modules are loaded and compiled by then.
-  await measure(AT_ONCE[0]!, stepSeconds);
-  const steps: Record<string, number> = {};
+  await measure(steps[0], stepSeconds);
+  const rates: Record<string, number> = {};
   let best = { atOnce: 0, rate: 0 };
-  for (const atOnce of AT_ONCE) {
+  for (const atOnce of steps) {
     const { rate } = await measure(atOnce, stepSeconds);
-    steps[atOnce] = rate;
+    rates[atOnce] = rate;
     if (rate < best.rate * BETTER) break;
     best = { atOnce, rate };
   }
@@ -65,7 +64,7 @@ export async function loadSetups({ stepSeconds, seconds, log }: SetupsOptions) {
   const sorted = took.toSorted((a, b) => a - b);
   const percentile = (part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
   const figures: SetupsFigures = {
-    steps,
+    rates,
     atOnce: best.atOnce,
     seconds,
     setups: took.length,
