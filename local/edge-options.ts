@@ -18,6 +18,8 @@ export interface EdgeOptions {
   /** Folder of the page; the project's own unless given. */
   readonly page?: string | undefined;
   readonly steering: SteeringTable;
+  /** Folder in which KV and the objects outlive the edge; without one they end with it. */
+  readonly persist?: string | undefined;
   /** Configurations by name, as workers/tenants.ts reads them. */
   readonly tenants: Readonly<Record<string, object>>;
 }

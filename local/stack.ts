@@ -63,6 +63,8 @@ export interface StackOptions {
 export interface Stack {
   /** Base URL of the edge, without a final slash. */
   readonly edge: string;
+  /** Process id of the edge, of which workerd is a child. */
+  readonly edgePid: number;
   readonly footprint: Footprint;
   /** In the order of region ids. */
   readonly regions: ReadonlyMap<string, RegionHandle>;
@@ -112,6 +114,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const stack = started.move();
   return {
     edge: edge.url,
+    edgePid: edge.pid,
     footprint,
     regions: new Map(regions.map((region) => [region.name, region])),
     steering: plan.steering,
@@ -230,6 +233,7 @@ async function startEdge({ plan, options: asked, scratch, signal, page }: EdgeSt
   return {
     name: 'edge',
     url: ready,
+    pid: child.pid,
     steer: (table: SteeringTable) => child.ask('steer', table),
     onEnd: (callback: (how: string) => void) => child.onEnd(callback),
     close: () => child.close(),
