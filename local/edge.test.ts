@@ -26,17 +26,17 @@ const SECRETS = {
 const STEERING: EdgeOptions['steering'] = { version: 1, clusters: [] };
 
 interface EdgeStart extends Partial<Pick<EdgeOptions, 'configPath' | 'logRequests'>> {
-  readonly onLine?: (line: string) => void;
+  readonly onErrorLine?: (line: string) => void;
 }
 
 async function startEdge(port: number, start: EdgeStart = {}) {
-  const { configPath = CONFIG_PATH, logRequests, onLine } = start;
+  const { configPath = CONFIG_PATH, logRequests, onErrorLine } = start;
   const options = { configPath, port, secrets: SECRETS, steering: STEERING, tenants: {} };
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',
     module: new URL('edge-process.ts', import.meta.url),
     env: edgeEnvironment({ ...options, logRequests }),
-    ...(onLine && { onLine }),
+    ...(onErrorLine && { onErrorLine }),
   });
   onTestFinished(() => child.close());
   return { child, url: ready };
@@ -61,8 +61,8 @@ test('killed from outside, it leaves no workerd, and its keys were in no environ
 test.each([true, false])('tells of requests where that is asked for: %s', async (logRequests) => {
   const { edge: port } = await choosePorts({ edge: { protocol: 'tcp' } });
   const lines: string[] = [];
-  const onLine = (line: string) => void lines.push(line);
-  const { child, url } = await startEdge(port!, { logRequests, onLine });
+  const onErrorLine = (line: string) => void lines.push(line);
+  const { child, url } = await startEdge(port!, { logRequests, onErrorLine });
   for (const path of ['/nowhere', '/v1/where']) {
     await fetch(url + path, { headers: { 'x-request-id': `asked-${path.length}` } });
   }
