@@ -21,6 +21,11 @@ import { FUZZ_TRUNK_LENGTH, FuzzTrunk } from './fuzz-trunk.ts';
 import { HeldLedger } from './held-ledger.ts';
 import { Random } from './random.ts';
 import { HOUR, KEY, ufragFor } from './tokens.ts';
+import { readCorpus } from '../../../test/corpus/corpus.ts';
+
+/** Of clients, whatever a relay makes of them. */
+const CLIENT_SEEDS = ['stun', 'dtls', 'rtp', 'rtcp'].flatMap(seedsOf);
+const TRUNK_SEEDS = seedsOf('trunk');
 
 /** Small enough to be reached all the time. */
 const LIMITS = {
@@ -105,7 +110,7 @@ class FuzzedRelay {
   constructor(seed: number) {
     const random = new Random(seed);
     this.#random = random;
-    this.#client = new FuzzClient(random, this.#tokens);
+    this.#client = new FuzzClient(random, this.#tokens, CLIENT_SEEDS);
     this.#clients = Array.from({ length: CLIENTS }, (_, i) =>
       i % 4 === 3
         ? hop(`2001:db8:${(i >> 3).toString(16)}::${i.toString(16)}`, 1000 + i)
@@ -117,6 +122,7 @@ class FuzzedRelay {
       clients: this.#clients,
       proxies: [SELF, SELF, ...RELAYS.map(({ address, port }) => hop(address, port)), ...STRANGERS],
       listeners: [0, 1, 2, 255],
+      seeds: TRUNK_SEEDS,
     });
     const world: FuzzWorld = {
       self: SELF,
@@ -248,6 +254,10 @@ class FuzzedRelay {
     }
     this.#forwarder.settle(headers);
   }
+}
+
+function seedsOf(parser: string): Buffer[] {
+  return readCorpus(parser).flatMap(({ bytes }) => (bytes.length > 0 ? [bytes] : []));
 }
 
 /** Good ones of all kinds, and those that lead nowhere. */
