@@ -4,6 +4,7 @@ import type { RegionAddresses, RegionDump } from '../origin/one-box.ts';
 import type { RegionService } from '../origin/region.ts';
 import { REGION_CONFIG_VARIABLE, type RegionConfigInput } from '../origin/region-config.ts';
 import type { RelayCounters } from '../origin/relay/relay.ts';
+import type { UsedMemory } from '../origin/used-memory.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import type { RelayAddress } from '../protocol/signature.ts';
 import { startChild, type Child, type ChildOptions } from './child.ts';
@@ -30,6 +31,8 @@ export interface RegionHandle {
   relayCounters(): Promise<RelayCounters>;
   /** The sessions of its transceivers, by transceiver id. */
   dump(): Promise<RegionDump>;
+  /** What its process holds. */
+  memory(): Promise<UsedMemory>;
   /** The relay loses every flow and counter; its ports stay. */
   restartRelay(): Promise<void>;
 }
@@ -96,6 +99,10 @@ export class LocalRegion implements RegionHandle {
 
   dump(): Promise<RegionDump> {
     return this.#child.ask('dump');
+  }
+
+  memory(): Promise<UsedMemory> {
+    return this.#child.ask('memory');
   }
 
   async restartRelay(): Promise<void> {

@@ -56,6 +56,8 @@ export interface StackOptions {
 export interface Stack {
   /** Base URL of the edge, without a final slash. */
   readonly edge: string;
+  /** Process id of the edge, of which workerd is a child. */
+  readonly edgePid: number;
   readonly footprint: Footprint;
   /** In the order of region ids. */
   readonly regions: ReadonlyMap<string, RegionHandle>;
@@ -104,6 +106,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const stack = started.move();
   return {
     edge: edge.url,
+    edgePid: edge.pid,
     footprint,
     regions: new Map(regions.map((region) => [region.name, region])),
     steering: plan.steering,
@@ -198,6 +201,7 @@ async function startEdge(
   return {
     name: 'edge',
     url: ready,
+    pid: child.pid,
     steer: (table: SteeringTable) => child.ask('steer', table),
     onEnd: (callback: (how: string) => void) => child.onEnd(callback),
     close: () => child.close(),
