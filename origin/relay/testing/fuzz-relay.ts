@@ -16,16 +16,12 @@ import type { Hop } from '../next-hop.ts';
 import { PacketBatch, TRUNK_SOCKET } from '../packet-batch.ts';
 import { MAX_HELD } from '../recovery/held-packets.ts';
 import { FuzzClient } from './fuzz-client.ts';
+import { CLIENT_SEEDS, TRUNK_SEEDS } from './fuzz-seeds.ts';
 import { FuzzSink, type FuzzWorld } from './fuzz-sink.ts';
 import { FUZZ_TRUNK_LENGTH, FuzzTrunk } from './fuzz-trunk.ts';
 import { HeldLedger } from './held-ledger.ts';
 import { Random } from './random.ts';
 import { HOUR, KEY, ufragFor } from './tokens.ts';
-import { readCorpus } from '../../../test/corpus/corpus.ts';
-
-/** Of clients, whatever a relay makes of them. */
-const CLIENT_SEEDS = ['stun', 'dtls', 'rtp', 'rtcp'].flatMap(seedsOf);
-const TRUNK_SEEDS = seedsOf('trunk');
 
 /** Small enough to be reached all the time. */
 const LIMITS = {
@@ -254,10 +250,6 @@ class FuzzedRelay {
     }
     this.#forwarder.settle(headers);
   }
-}
-
-function seedsOf(parser: string): Buffer[] {
-  return readCorpus(parser).flatMap(({ bytes }) => (bytes.length > 0 ? [bytes] : []));
 }
 
 /** Good ones of all kinds, and those that lead nowhere. */
