@@ -1,4 +1,7 @@
-/** Kinds of tests: units in Node, the relay’s over its other back end, units in workerd, whole systems. */
+/**
+ * Kinds of tests: units in Node, the relay’s over its other back end, units in workerd, what is written for other
+ * programs, whole systems.
+ */
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 import { ClosingLine } from './test/closing-line.ts';
@@ -14,6 +17,9 @@ process.env.WRANGLER_LOG = 'error';
 const UNIT_TIMEOUT = 60_000;
 const SYSTEM_TIMEOUT = 120_000;
 
+/** Terraform, Kubernetes and the scripts of machines: they start no system. */
+const DEPLOYMENT_TESTS = 'test/{boot,kubernetes,terraform}/**/*.test.ts';
+
 /** Keys of tests in workerd; a deployment has its own as secrets. */
 const TEST_SECRETS = {
   ROUTING_KEYS: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
@@ -24,6 +30,8 @@ const TEST_SECRETS = {
 export default defineConfig({
   test: {
     reporters: ['default', new ClosingLine()],
+    // Most tests wait for others most of the time.
+    maxWorkers: '100%',
     projects: [
       {
         test: {
@@ -70,9 +78,20 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'deployment',
+          environment: 'node',
+          include: [DEPLOYMENT_TESTS],
+          testTimeout: SYSTEM_TIMEOUT,
+          hookTimeout: SYSTEM_TIMEOUT,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
           name: 'system',
           environment: 'node',
           include: ['test/**/*.test.ts'],
+          exclude: [DEPLOYMENT_TESTS],
           testTimeout: SYSTEM_TIMEOUT,
           hookTimeout: SYSTEM_TIMEOUT,
           // Each file starts the whole system with real browsers; two at once would starve each other.

@@ -122,6 +122,8 @@ export interface ChildOptions {
   readonly signal?: AbortSignal | undefined;
   /** Called with each line of its standard output, which is a log; standard error takes it otherwise. */
   readonly onLine?: ((line: string) => void) | undefined;
+  /** Called with each line of its standard error, which is this process's own otherwise. */
+  readonly onErrorLine?: ((line: string) => void) | undefined;
 }
 
 /** What a module says when it is ready, and what it answers to. */
@@ -142,10 +144,13 @@ export async function startChild<S extends ServiceType>(
     execArgv: ['--disable-warning=ExperimentalWarning'],
     env: { NODE_COMPILE_CACHE: COMPILE_CACHE, ...process.env, ...options.env },
     // Standard output is the parent's own.
-    stdio: ['ignore', options.onLine ? 'pipe' : 2, 2, 'ipc'],
+    stdio: ['ignore', options.onLine ? 'pipe' : 2, options.onErrorLine ? 'pipe' : 2, 'ipc'],
     // A group of its own: Ctrl-C is for the parent, which then ends its services in order.
     detached: true,
   });
+  if (forked.stderr && options.onErrorLine) {
+    createInterface(forked.stderr).on('line', options.onErrorLine);
+  }
   const child = new Child<S['answers']>(options.name, forked, options.onLine);
   options.signal?.addEventListener('abort', () => child.kill(), { once: true });
   try {

@@ -16,6 +16,8 @@ export interface EdgeOptions {
     readonly ADMIN_KEY_HASH?: string | undefined;
   };
   readonly steering: SteeringTable;
+  /** Folder in which KV and the objects outlive the edge; without one they end with it. */
+  readonly persist?: string | undefined;
   /** Configurations by name, as workers/tenants.ts reads them. */
   readonly tenants: Readonly<Record<string, object>>;
 }

@@ -49,7 +49,7 @@ export async function startEdge(
     dev: {
       server: { hostname: LOOPBACK, port: options.port },
       inspector: false,
-      persist: false,
+      persist: options.persist ?? false,
       remote: false,
       watch: false,
       structuredLogsHandler: ({ level, message }: { level: string; message: string }) => {

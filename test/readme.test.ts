@@ -1,4 +1,4 @@
-/** Every command of README.md and docs/ does what it says there. */
+/** Every command of README.md, SECURITY.md and docs/ does what it says there. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
@@ -31,8 +31,8 @@ interface Package {
 }
 
 const pages = await Promise.all(
-  ['README.md', ...(await readdir(`${ROOT}docs`)).map((name) => `docs/${name}`)].map((name) =>
-    readFile(ROOT + name, 'utf8'),
+  ['README.md', 'SECURITY.md', ...(await readdir(`${ROOT}docs`)).map((name) => `docs/${name}`)].map(
+    (name) => readFile(ROOT + name, 'utf8'),
   ),
 );
 const manifest: Package = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
@@ -66,6 +66,8 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   },
   'npm run ops -- probe http://localhost:8787': proveOps,
   'npm run ops -- drops --once': proveOps,
+  // test/supply-chain.test.ts reads what it prints.
+  'npm run --silent sbom': async () => expectScript('sbom'),
   'npm start': proveStart,
   'npm start -- --check': proveCheck,
   'curl http://localhost:8787/v1/where': proveWhere,

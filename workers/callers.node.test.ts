@@ -231,13 +231,17 @@ describe('POST /v1/realtime/client_secrets', () => {
   });
 });
 
-const open = (...protocols: string[]) =>
-  new WebSocket(`${stage.edge.url.replace('http', 'ws')}/v1/signal`, protocols);
+const open = (protocols: string[], origin?: string) =>
+  new WebSocket(
+    `${stage.edge.url.replace('http', 'ws')}/v1/signal`,
+    protocols,
+    origin === undefined ? {} : { origin },
+  );
 
 describe('a WebSocket of a browser', () => {
   it('shows a client secret as a protocol, and gets the other one', async () => {
     const { value } = await secrets.mint('acme');
-    const socket = open(`bearer.${value}`, 'global-relay');
+    const socket = open([`bearer.${value}`, 'global-relay']);
     await once(socket, 'open');
     expect(socket.protocol).toBe('global-relay');
     socket.close();
@@ -245,9 +249,20 @@ describe('a WebSocket of a browser', () => {
   });
 
   it('is refused with one that is not good', async () => {
-    const socket = open('global-relay', 'bearer.ek_a.b.c');
+    const socket = open(['global-relay', 'bearer.ek_a.b.c']);
     const [error] = await once(socket, 'error');
     expect(String(error)).toContain('401');
+  });
+
+  it('is refused where a page shows a secret of a tenant that does not name its origin', async () => {
+    const { value } = await secrets.mint('strict');
+    const protocols = [`bearer.${value}`, 'global-relay'];
+    const socket = open(protocols, 'https://evil.test');
+    const [error] = await once(socket, 'error');
+    expect(String(error)).toContain('403');
+    const named = open(protocols, 'https://good.test');
+    await once(named, 'open');
+    named.terminate();
   });
 });
 

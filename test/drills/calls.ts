@@ -77,7 +77,7 @@ export class DrillCall implements AsyncDisposable {
 
   #hear(): void {
     const now = performance.now();
-    this.#longestGap = Math.max(this.#longestGap, now - this.#heardAt);
+    if (this.#heardAt > 0) this.#longestGap = Math.max(this.#longestGap, now - this.#heardAt);
     this.#heardAt = now;
   }
 }
@@ -132,6 +132,17 @@ export class Calls implements AsyncDisposable {
   async heardAgain(moment: number, signal: AbortSignal): Promise<number> {
     while (!this.heardSince(moment)) await delay(LOOK, undefined, { signal });
     return performance.now() - moment;
+  }
+
+  /** Those for which it is so, and the others; both stay part of this. */
+  split(isSo: (call: DrillCall) => boolean): [Calls, Calls] {
+    const [yes, no] = [this.all.filter(isSo), this.all.filter((call) => !isSo(call))];
+    return [new Calls(yes), new Calls(no)];
+  }
+
+  /** @throws ScriptedCallError when the edge does not end one of them. */
+  async hangUp(): Promise<void> {
+    await Promise.all(this.all.map(({ client }) => client.hangUp()));
   }
 
   /** How many are not alive any more. */

@@ -11,6 +11,13 @@ import { DEMO_ADMIN_KEY, LOCAL_TENANTS, sha256 } from '../../local/tenants.ts';
 const MODULE = new URL('../../local/edge-process.ts', import.meta.url);
 const WRANGLER_TOML = new URL('../../wrangler.toml', import.meta.url).pathname;
 
+export interface EdgeStart {
+  /** Kills it. */
+  readonly signal: AbortSignal;
+  /** Takes what it logs. */
+  readonly log: (line: string) => void;
+}
+
 /** What drills read of `GET /admin/clusters`. */
 const ClustersSchema = v.object({
   clusters: v.array(
@@ -26,18 +33,18 @@ export class DrillEdge implements AsyncDisposable {
   readonly url: string;
   readonly #plan: Plan;
   readonly #scratch: Scratch;
-  readonly #signal: AbortSignal;
+  readonly #options: EdgeStart;
   #child: Child<EdgeService['answers']> | undefined;
 
-  private constructor(plan: Plan, scratch: Scratch, signal: AbortSignal) {
+  private constructor(plan: Plan, scratch: Scratch, options: EdgeStart) {
     this.url = `http://${LOOPBACK}:${plan.edgePort}`;
     this.#plan = plan;
     this.#scratch = scratch;
-    this.#signal = signal;
+    this.#options = options;
   }
 
-  static async start(plan: Plan, signal: AbortSignal): Promise<DrillEdge> {
-    const edge = new DrillEdge(plan, await openScratch(), signal);
+  static async start(plan: Plan, options: EdgeStart): Promise<DrillEdge> {
+    const edge = new DrillEdge(plan, await openScratch(), options);
     try {
       await edge.start();
       return edge;
@@ -47,7 +54,7 @@ export class DrillEdge implements AsyncDisposable {
     }
   }
 
-  /** Settles once it serves. What it held before, in KV and in objects, is as at the first start. */
+  /** Settles once it serves. KV and objects are as they were, for Cloudflare keeps them too. */
   async start(): Promise<void> {
     const { edgePort, routingKeys, signingKey, clientSecretKeys, steering } = this.#plan;
     const options = edgeEnvironment({
@@ -61,12 +68,14 @@ export class DrillEdge implements AsyncDisposable {
       },
       steering,
       tenants: LOCAL_TENANTS,
+      persist: `${this.#scratch.path}/state`,
     });
     const { child } = await startChild<EdgeService>({
       name: 'edge',
       module: MODULE,
       env: { ...options, TMPDIR: this.#scratch.path },
-      signal: this.#signal,
+      signal: this.#options.signal,
+      onErrorLine: this.#options.log,
     });
     this.#child = child;
   }

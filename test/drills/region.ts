@@ -17,6 +17,9 @@ const RELAY_COMMAND = new URL('../../origin/relay-process.ts', import.meta.url).
 const TRANSCEIVER_COMMAND = new URL('../../origin/transceiver-process.ts', import.meta.url)
   .pathname;
 
+/** Milliseconds that relays forward on beside their successors; short, for drills wait for their end. */
+const DRAIN = { time: 3_000, quiet: 1_000 };
+
 type RegionPlan = Plan['regions'][number];
 
 type RelayConfig = RelayConfigInput & { readonly admin: TrunkAddress };
@@ -28,23 +31,24 @@ export class DrillRegion implements AsyncDisposable {
   readonly redis: RedisProcess;
   /** What its transceivers reach the edge's roster through. */
   readonly rosterLink: TcpPipe;
-  readonly relayConfig: RelayConfig;
+  readonly #plan: RegionPlan;
+  readonly #portOf: PortOf;
   readonly #transceiverConfigs: readonly TransceiverConfig[];
   readonly #transceivers = new Map<number, CommandProcess>();
   /** All that were started, the newest last. */
   readonly #relays: CommandProcess[] = [];
   #tunnel: Tunnel | undefined;
+  /** Relays that take each other's place have two sets of ports, by turns. */
+  #turn = 0;
 
   private constructor(plan: RegionPlan, portOf: PortOf, rosterLink: TcpPipe) {
-    const { region, cluster, relay, peers, routes, routingKeys, signingKey } = plan;
-    const at = (part: string): TrunkAddress => ({ address: LOOPBACK, port: portOf(region, part) });
+    const { region, cluster, peers, routingKeys, signingKey } = plan;
+    this.#plan = plan;
+    this.#portOf = portOf;
     this.name = region;
     this.cluster = cluster;
     this.redis = new RedisProcess(portOf(region, 'redis'));
     this.rosterLink = rosterLink;
-    const logLevel = 'error';
-    const admin = at('relay admin');
-    this.relayConfig = { cluster, relay, peers, routes, routingKeys, admin, logLevel };
     this.#transceiverConfigs = plan.transceivers.map(({ id, trunk }) => ({
       cluster,
       id,
@@ -52,11 +56,11 @@ export class DrillRegion implements AsyncDisposable {
       peers,
       routingKeys,
       signingKey,
-      signaling: at(`transceiver ${id} signaling`),
+      signaling: this.#at(`transceiver ${id} signaling`),
       edge: `http://${LOOPBACK}:${rosterLink.address.port}`,
-      admin: at(`transceiver ${id} admin`),
+      admin: this.#at(`transceiver ${id} admin`),
       backend: 'echo',
-      logLevel,
+      logLevel: 'error',
     }));
   }
 
@@ -85,7 +89,7 @@ export class DrillRegion implements AsyncDisposable {
 
   /** Where clients send UDP to. */
   get listener(): TrunkAddress {
-    return this.relayConfig.relay.listeners[0]!;
+    return this.#plan.relay.listeners[0]!;
   }
 
   /** The newest one. */
@@ -93,14 +97,19 @@ export class DrillRegion implements AsyncDisposable {
     return this.#relays.at(-1)!;
   }
 
-  /** Settles once it is ready. The one before it need not have ended. */
-  async startRelay(changes: Partial<RelayConfig> = {}): Promise<CommandProcess> {
-    const config = { ...this.relayConfig, ...changes };
-    const env = { [RELAY_CONFIG_VARIABLE]: JSON.stringify(config), REDIS_URL: this.redis.url };
-    const relay = new CommandProcess({ path: RELAY_COMMAND, env, admin: config.admin });
-    this.#relays.push(relay);
-    await relay.ready();
-    return relay;
+  /** Settles once it is ready. */
+  async startRelay(): Promise<void> {
+    await this.#spawnRelay(this.#relayConfig());
+  }
+
+  /** Starts one that takes the place of the newest one, which goes on beside it; settles once it is ready. */
+  async replaceRelay(): Promise<void> {
+    const { address, port } = this.#relayConfig().admin;
+    this.#turn++;
+    await this.#spawnRelay({
+      ...this.#relayConfig(),
+      replaces: `http://${address}:${port}`,
+    });
   }
 
   transceiver(id: number): CommandProcess {
@@ -129,5 +138,25 @@ export class DrillRegion implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
     await this.rosterLink[Symbol.asyncDispose]();
+  }
+
+  /** Of the next relay to start. */
+  #relayConfig(): RelayConfig {
+    const { cluster, relay, peers, routes, routingKeys } = this.#plan;
+    const own = { cluster, peers, routes, routingKeys, drain: DRAIN, logLevel: 'error' } as const;
+    if (this.#turn % 2 === 0) return { ...own, relay, admin: this.#at('relay admin') };
+    const tcp = { ...relay.tcp!, trunk: this.#at('next relay TCP trunk') };
+    return { ...own, relay: { ...relay, tcp }, admin: this.#at('next relay admin') };
+  }
+
+  async #spawnRelay(config: RelayConfig): Promise<void> {
+    const env = { [RELAY_CONFIG_VARIABLE]: JSON.stringify(config), REDIS_URL: this.redis.url };
+    const relay = new CommandProcess({ path: RELAY_COMMAND, env, admin: config.admin });
+    this.#relays.push(relay);
+    await relay.ready();
+  }
+
+  #at(part: string): TrunkAddress {
+    return { address: LOOPBACK, port: this.#portOf(this.name, part) };
   }
 }

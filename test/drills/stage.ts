@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { placeOfRegion } from '../../local/place.ts';
 import { Calls } from './calls.ts';
+import { Setups } from './setups.ts';
 import { System } from './system.ts';
 
 /** Milliseconds until what is awaited counts as never coming. */
@@ -49,6 +50,11 @@ export class Stage implements AsyncDisposable {
     const calls = this.use(await Calls.place(count, { edge: system.edge.url, place }));
     this.log(`${count} calls from ${from} are heard`);
     return calls;
+  }
+
+  /** Offers at a steady rate from the place of a region, from now on. */
+  setups(system: System, from: string): Setups {
+    return this.use(new Setups(system.edge.url, placeOfRegion(system.footprint[from]!)));
   }
 
   /** @throws when the drill is broken off meanwhile. */

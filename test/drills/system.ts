@@ -5,7 +5,7 @@ import type { Footprint } from '../../protocol/footprint.ts';
 import { planStack } from '../../local/plan.ts';
 import { LOOPBACK } from '../../local/ports.ts';
 import { REGIONS_DIR } from '../../local/stack.ts';
-import { DrillEdge } from './edge.ts';
+import { DrillEdge, type EdgeStart } from './edge.ts';
 import { chooseRegionPorts, type PortOf } from './region-ports.ts';
 import { DrillRegion } from './region.ts';
 
@@ -18,11 +18,6 @@ const TRANSCEIVERS = 2;
 
 /** Milliseconds between two looks at the rosters. */
 const LOOK = 100;
-
-export interface SystemOptions {
-  readonly signal: AbortSignal;
-  readonly log: (line: string) => void;
-}
 
 export class System implements AsyncDisposable {
   readonly footprint: Footprint;
@@ -46,7 +41,7 @@ export class System implements AsyncDisposable {
   }
 
   /** @throws Error when a part cannot start; nothing stays behind then. */
-  static async start({ signal, log }: SystemOptions): Promise<System> {
+  static async start({ signal, log }: EdgeStart): Promise<System> {
     await using props = new AsyncDisposableStack();
     const all = await readFootprint(REGIONS_DIR);
     const footprint = { [HOME]: all[HOME]!, [ELSEWHERE]: all[ELSEWHERE]! };
@@ -60,7 +55,7 @@ export class System implements AsyncDisposable {
     const portOf = await chooseRegionPorts(plan);
     const edge = { address: LOOPBACK, port: plan.edgePort };
     const starting = [
-      DrillEdge.start(plan, signal).then((it) => props.use(it)),
+      DrillEdge.start(plan, { signal, log }).then((it) => props.use(it)),
       ...plan.regions.map(async (region) => {
         return props.use(await DrillRegion.start(region, portOf, edge));
       }),

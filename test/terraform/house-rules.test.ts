@@ -7,6 +7,8 @@ const region = 'eu-central-1';
 const tags = { app: 'global-relay' };
 const key = 'arn:aws:kms:eu-central-1:123456789012:key/1';
 
+const TRACKING = { tcp_established_timeout: 350, udp_stream_timeout: 60, udp_timeout: 30 };
+
 const GOOD: readonly StateResource[] = [
   resource('aws_vpc', { region, tags }),
   resource('aws_iam_role', { tags }),
@@ -16,6 +18,13 @@ const GOOD: readonly StateResource[] = [
     tags,
     block_device_mappings: [{ ebs: [{ encrypted: 'true' }] }],
     metadata_options: [{ http_tokens: 'required' }],
+    network_interfaces: [{ connection_tracking_specification: [TRACKING] }],
+  }),
+  resource('aws_lb_target_group', {
+    region,
+    tags,
+    preserve_client_ip: 'true',
+    health_check: [{ protocol: 'TCP' }],
   }),
   resource('aws_route', { region, destination_cidr_block: '0.0.0.0/0' }),
   resource('aws_vpc_security_group_ingress_rule', {
@@ -68,6 +77,22 @@ describe('the house rules', () => {
       'aws_launch_template',
       { block_device_mappings: [{ ebs: [{ encrypted: 'true' }, { encrypted: null }] }] },
       'block_device_mappings.ebs.encrypted is not what keeps it secret',
+    ],
+    [
+      'flows that are forgotten early',
+      'aws_launch_template',
+      {
+        network_interfaces: [
+          { connection_tracking_specification: [{ ...TRACKING, udp_stream_timeout: null }] },
+        ],
+      },
+      'network_interfaces.connection_tracking_specification.udp_stream_timeout is not what media need',
+    ],
+    [
+      'clients that all look like the load balancer',
+      'aws_lb_target_group',
+      { preserve_client_ip: null },
+      'preserve_client_ip is not what media need',
     ],
     [
       'no word of volumes',

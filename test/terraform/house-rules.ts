@@ -31,8 +31,11 @@ const ACTIONS_OF_NO_RESOURCE = new Set([
   'ssmmessages:OpenDataChannel',
 ]);
 
-/** Attributes by which a type is encrypted, as paths, and what they must be. */
-const ENCRYPTION: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
+/** By type, attributes as paths, and what each of their values must be. */
+type Wanted = Readonly<Record<string, Readonly<Record<string, RegExp>>>>;
+
+/** By what a type is encrypted. */
+const ENCRYPTION: Wanted = {
   aws_cloudwatch_log_group: { kms_key_id: KMS_KEY },
   aws_elasticache_replication_group: {
     at_rest_encryption_enabled: /^true$/,
@@ -46,6 +49,19 @@ const ENCRYPTION: Readonly<Record<string, Readonly<Record<string, RegExp>>>> = {
     'metadata_options.http_tokens': /^required$/,
   },
   aws_sns_topic: { kms_master_key_id: KMS_KEY },
+};
+
+/** What media need: seconds for which a flow is tracked, as long as AWS lets it be, and the client's own address. */
+const FLOWS: Wanted = {
+  aws_launch_template: {
+    'network_interfaces.connection_tracking_specification.tcp_established_timeout': /^350$/,
+    'network_interfaces.connection_tracking_specification.udp_stream_timeout': /^60$/,
+    'network_interfaces.connection_tracking_specification.udp_timeout': /^30$/,
+  },
+  aws_lb_target_group: {
+    'health_check.protocol': /^TCP$/,
+    preserve_client_ip: /^true$/,
+  },
 };
 
 /** Types that keep data; one that comes new needs its line above. */
@@ -67,6 +83,7 @@ export function houseFaults(
         ...regionFaults(resource),
         ...tagFaults(resource, schemas[resource.type]),
         ...encryptionFaults(resource),
+        ...unlike(resource, FLOWS[resource.type] ?? {}, 'is not what media need'),
         ...openFaults(resource),
         ...roleFaults(resource),
       ].map((fault) => `${resource.address}: ${fault}`),
@@ -89,17 +106,25 @@ function tagFaults({ type, values }: StateResource, schema: Schema | undefined):
   return asFields(values.tags)?.app === undefined ? ['there is no tag app'] : [];
 }
 
-function encryptionFaults({ type, values }: StateResource): string[] {
+function encryptionFaults(resource: StateResource): string[] {
+  const { type } = resource;
   const wanted = ENCRYPTION[type];
-  if (wanted === undefined) {
-    return STORES.test(type) ? ['say in house-rules.ts how it is encrypted'] : [];
-  }
+  if (wanted !== undefined) return unlike(resource, wanted, 'is not what keeps it secret');
+  return STORES.test(type) ? ['say in house-rules.ts how it is encrypted'] : [];
+}
+
+/** Attributes without a value, or with another than they must have. */
+function unlike(
+  { values }: StateResource,
+  wanted: Readonly<Record<string, RegExp>>,
+  fault: string,
+): string[] {
   return Object.entries(wanted)
     .filter(([path, pattern]) => {
       const found = valuesAt(values, path.split('.'));
       return found.length === 0 || !found.every((value) => pattern.test(String(value)));
     })
-    .map(([path]) => `${path} is not what keeps it secret`);
+    .map(([path]) => `${path} ${fault}`);
 }
 
 function openFaults({ type, values }: StateResource): string[] {

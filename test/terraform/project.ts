@@ -19,6 +19,13 @@ const ADDRESSES: Readonly<Record<ProviderName, string>> = {
 const WORKER = 'export default { fetch: () => new Response() };\n';
 
 const DIGEST = `sha256:${'0'.repeat(64)}`;
+/** No part of which may come into the state. */
+export const SECRETS = {
+  routing_keys: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
+  signing_key: Buffer.alloc(32, 'signing').toString('base64'),
+  backend: '"parrot"',
+  redis_auth: 'onlyforthesetests',
+};
 /** What an operator says in terraform.tfvars and TF_VAR_secrets. */
 const VARIABLES = {
   hostname: 'voice.example.com',
@@ -28,12 +35,7 @@ const VARIABLES = {
     origin: `registry.example/origin@${DIGEST}`,
     tunnel: `registry.example/tunnel@${DIGEST}`,
   },
-  secrets: {
-    routing_keys: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
-    signing_key: Buffer.alloc(32, 'signing').toString('base64'),
-    backend: '"parrot"',
-    redis_auth: 'onlyforthesetests',
-  },
+  secrets: SECRETS,
 };
 /** Bytes of what a command may print; a plan of thirty regions is some 20 MB of JSON. */
 const MAX_OUTPUT = 256 << 20;
@@ -42,7 +44,7 @@ const SHOWN = 4000;
 
 /**
  * Whether the real providers are asked instead of those that stand in:
- * `TERRAFORM_PROVIDERS=real npx vitest run --project system test/terraform/commands.test.ts` downloads
+ * `TERRAFORM_PROVIDERS=real npx vitest run --project deployment test/terraform/commands.test.ts` downloads
  * them, and needs no credentials.
  */
 export const REAL_PROVIDERS = process.env.TERRAFORM_PROVIDERS === 'real';

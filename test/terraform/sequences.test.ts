@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith, TERRAFORM } from '../support/optional-program.ts';
 import { applyPlan, planChanges, resourcesIn, type Changes } from './changes.ts';
 import { houseFaults } from './house-rules.ts';
-import { Project } from './project.ts';
+import { Project, SECRETS } from './project.ts';
 import { realRegions, regionLike, type Regions } from './region-files.ts';
 import { readSlice } from './slice-schemas.ts';
 
@@ -43,6 +43,15 @@ describeWith(TERRAFORM, 'the footprint in the clouds', () => {
     const resources = await resourcesIn(project);
     expect(resources).toHaveLength(first.created.length);
     expect(houseFaults(resources, (await readSlice('aws')).resource_schemas)).toEqual([]);
+  });
+
+  test('keeps no secret in the state', async () => {
+    const state = await project.mustRun('state', 'pull');
+    expect(state).toContain('voice.example.com');
+    const found = Object.entries(SECRETS).filter(([, secret]) =>
+      state.includes(JSON.stringify(secret).slice(1, -1)),
+    );
+    expect(found.map(([name]) => name)).toEqual([]);
   });
 
   test('changes no more once it is built', { timeout: PATIENCE }, async () => {
