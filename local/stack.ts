@@ -41,6 +41,8 @@ export interface StackOptions {
   readonly tenants?: Readonly<Record<string, object>> | undefined;
   /** SHA-256 in hexadecimal of the key of the edge's admin API, of which there is none unless given. */
   readonly adminKeyHash?: string | undefined;
+  /** Text of `protocol/routing-keys.ts`; fresh for this run unless given. */
+  readonly routingKeys?: string | undefined;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
@@ -81,6 +83,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ports: options.ports ?? 'free',
     edgePort: options.edgePort,
     relayAddress: options.relayAddress,
+    routingKeys: options.routingKeys,
     backend: options.backend ?? 'echo',
     logLevel: options.logLevel ?? 'warn',
     transceiversOf: (name) => transceivers[name] ?? DEFAULT_TRANSCEIVERS,

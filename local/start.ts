@@ -39,6 +39,7 @@ async function start(options: StartOptions, interruption: AbortSignal): Promise<
       // The check compares what comes back with what it says, so it wants all of it, and at once.
       backend: options.check ? 'echo' : 'parrot',
       adminKeyHash: sha256(DEMO_ADMIN_KEY),
+      routingKeys: process.env.ROUTING_KEYS || undefined,
       logLevel: options.logs ?? (options.check ? 'warn' : 'info'),
       signal: interruption,
       onReady: say,
