@@ -35,6 +35,8 @@ export interface PlanOptions {
   readonly relayAddress?: string | undefined;
   /** Text of `protocol/routing-keys.ts`; fresh for this run unless given. */
   readonly routingKeys?: string | undefined;
+  /** Whether relays are processes of their own. */
+  readonly relaysApart?: boolean | undefined;
   /** What speaks in calls. */
   readonly backend: NonNullable<RegionConfigInput['backend']>;
   /** How many transceivers a region gets. */
@@ -98,6 +100,7 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
       signaling: at(`${name} signaling`),
       edge: `http://${LOOPBACK}:${ports.edge!}`,
       admin: at(`${name} admin`),
+      relayAdmin: options.relaysApart ? urlOf(at(`${name} relay admin`)) : undefined,
       transceivers: transceiverIds(options.transceiversOf(name)).map((id) => ({
         id,
         trunk: at(`${name} transceiver ${id}`),
@@ -141,11 +144,16 @@ function wishes(names: readonly string[], options: PlanOptions): Record<string, 
     all[`${name} TCP trunk`] = wish('udp', USUAL_PORTS.tcpTrunk + base);
     all[`${name} signaling`] = wish('tcp', USUAL_PORTS.signaling + base);
     all[`${name} admin`] = wish('tcp', USUAL_PORTS.admin + base);
+    if (options.relaysApart) all[`${name} relay admin`] = { protocol: 'tcp' };
     for (const id of transceiverIds(options.transceiversOf(name))) {
       all[`${name} transceiver ${id}`] = wish('udp', USUAL_PORTS.transceiver + base + id - 1);
     }
   }
   return all;
+}
+
+function urlOf({ address, port }: TrunkAddress): string {
+  return `http://${address}:${port}`;
 }
 
 function transceiverIds(count: number): number[] {

@@ -59,6 +59,8 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   'npm run cost': proveCost,
   // It takes minutes; test/soak.test.ts runs a slice of it.
   'npm run soak': async () => expectScript('soak'),
+  // The same with test/load.test.ts.
+  'npm run load': async () => expectScript('load'),
   'npm run region -- check': proveRegionCheck,
   'npm run k8s': proveKubernetes,
   'npm run ops -- help': async (command) => {
