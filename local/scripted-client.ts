@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCandidates, readRelayPath, readServerTiming } from './answer.ts';
 import type { CallStages, ConnectedCall } from './connected-call.ts';
-import { fragmentOf, withFragment } from './ice-restart.ts';
+import { fragmentOf, withFragment } from '../workers/page/ice-restart.js';
 import { placeHeaders, type Place } from './place.ts';
 import { peak, ToneListener } from './tone.ts';
 import { TonePlayer } from './tone-player.ts';
