@@ -49,8 +49,15 @@ run "outputs" {
     error_message = "Clients send to these addresses alone."
   }
   assert {
-    condition     = keys(output.tunnel_token_commands) == keys(output.alarm_topics)
-    error_message = "Every built region has a tunnel and a topic."
+    condition = alltrue([for region in keys(output.alarm_topics) : length(regexall(
+      "(?m)^curl .*/cfd_tunnel/\\S+/token \\| jq .* \\| xargs aws ssm put-parameter --region ${region} .* --value$",
+      output.tunnel_token_commands,
+    )) == 1])
+    error_message = "Every built region has a topic, and a line that stores its tunnel's token."
+  }
+  assert {
+    condition     = keys(output.kv_namespaces) == ["FOOTPRINT", "TENANTS"]
+    error_message = "Both namespaces are told by their bindings."
   }
 }
 
