@@ -9,6 +9,7 @@ import { startOneBox, type OneBox, type RegionAddresses } from './one-box.ts';
 import { hasParent, runService } from './parent.ts';
 import { helpIfAsked } from './process-help.ts';
 import { readRegionConfig, REGION_CONFIG_VARIABLE } from './region-config.ts';
+import { usedMemory } from './used-memory.ts';
 
 /** Exit code of a process that was started wrongly. */
 const EXIT_USAGE = 2;
@@ -43,6 +44,7 @@ function answersOf(box: OneBox) {
     join: () => box.join(),
     relayCounters: () => box.relayCounters(),
     dump: () => box.dump(),
+    memory: usedMemory,
     restartRelay: () => box.restartRelay(),
   };
 }

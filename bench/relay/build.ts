@@ -64,7 +64,8 @@ stream {
   return path;
 }
 
-async function compile(source: string, program: string): Promise<void> {
+/** @throws Error when there is no C compiler. */
+export async function compile(source: string, program: string): Promise<void> {
   try {
     await run('cc', ['-O2', '-o', program, source]);
   } catch (error) {

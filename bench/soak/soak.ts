@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { placeOfRegion, type Place } from '../../local/place.ts';
-import { startStack, type Stack } from '../../local/stack.ts';
-import { sessionsOf } from '../../test/support/sessions.ts';
+import { startStack } from '../../local/stack.ts';
 import { placeCall, type Answer } from './caller.ts';
+import { untilNothingIsLeft } from './left.ts';
 import { planSoak, type Group, type Kind } from './plan.ts';
 import { KINDS, makeTenants, sha256 } from './tenants.ts';
 
@@ -17,10 +17,6 @@ const LATEST_START = 40_000;
 
 /** Milliseconds that free calls are held at most; clients without media are given up after 15 s. */
 const LONGEST_HOLD = 8_000;
-
-/** Milliseconds until everything that was left must be gone, and between two looks. */
-const SETTLE_TIME = 90_000;
-const SETTLE_POLL = 1_000;
 
 /** Beside those of the regions. */
 const PLACES: readonly Place[] = [
@@ -100,7 +96,7 @@ export async function soak({ calls, rate, log }: SoakOptions): Promise<SoakResul
   const progress = setInterval(() => log(`${asked} of ${calls} calls asked for`), 10_000);
   await Promise.all(running).finally(() => clearInterval(progress));
   const seconds = (performance.now() - start) / 1000;
-  misses.push(...(await untilNothingIsLeft(stack, adminKey, log)));
+  misses.push(...(await untilNothingIsLeft(stack, { adminKey, tenants: KINDS, log })));
   const settled = (performance.now() - start) / 1000 - seconds;
   const sorted = took.toSorted((a, b) => a - b);
   const percentile = (part: number) => sorted[Math.floor((sorted.length - 1) * part)] ?? 0;
@@ -130,52 +126,4 @@ function judge({ kind, mayHave }: Group, answers: readonly Answer[], inOneMinute
   // On a starved machine a group may outlast its minute.
   const isGood = kind === 'limited' && !inOneMinute ? taken >= mayHave : taken === mayHave;
   return isGood ? [] : [`of ${answers.length} ${kind} calls ${taken} were taken, not ${mayHave}`];
-}
-
-/** @returns What is still there when the time is up. */
-async function untilNothingIsLeft(
-  stack: Stack,
-  adminKey: string,
-  log: (line: string) => void,
-): Promise<string[]> {
-  const deadline = performance.now() + SETTLE_TIME;
-  for (;;) {
-    const left = await whatIsLeft(stack, adminKey);
-    if (left.length === 0 || performance.now() > deadline) return left;
-    log(`left: ${left.join(', ')}`);
-    await delay(SETTLE_POLL);
-  }
-}
-
-interface Clusters {
-  readonly clusters: readonly {
-    readonly region: string;
-    readonly roster: readonly { readonly transceiver: number; readonly sessions: number }[];
-  }[];
-}
-
-async function whatIsLeft(stack: Stack, adminKey: string): Promise<string[]> {
-  const read = async <T>(path: string): Promise<T> => {
-    const headers = { authorization: `Bearer ${adminKey}` };
-    const response = await fetch(`${stack.edge}/admin/${path}`, { headers });
-    if (response.status !== 200) throw new Error(`/admin/${path} gave ${response.status}`);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- both sides are of one version
-    return (await response.json()) as T;
-  };
-  const left: string[] = [];
-  for (const [region, sessions] of Object.entries(await sessionsOf(stack))) {
-    left.push(`${sessions} sessions in ${region}`);
-  }
-  const { clusters } = await read<Clusters>('clusters');
-  for (const { region, roster } of clusters) {
-    if (roster.length === 0) left.push(`nobody on the roster of ${region}`);
-    for (const { transceiver, sessions } of roster) {
-      if (sessions > 0) left.push(`${sessions} on the roster for ${region}/${transceiver}`);
-    }
-  }
-  for (const kind of KINDS) {
-    const { calls } = await read<{ calls: number | null }>(`tenants/${kind}`);
-    if (calls !== null && calls > 0) left.push(`${calls} calls counted for ${kind}`);
-  }
-  return left;
 }

@@ -30,6 +30,8 @@ export class LoadClient {
   readonly offer: string;
   /** SRTP packets that came back. */
   received = 0;
+  /** Whether DTLS has ended. */
+  ended = false;
   /** Settles with the milliseconds from the first check to the keys of SRTP. */
   readonly secured: Promise<number>;
   readonly #options: LoadClientOptions;
@@ -81,7 +83,10 @@ export class LoadClient {
       send: (datagram) => this.#options.send(datagram),
       connected: (keys) => this.#onKeys(keys),
       data: () => undefined,
-      closed: (...why) => this.#secured.reject(new Error(`DTLS ended: ${why.join(', ')}`)),
+      closed: (...why) => {
+        this.ended = true;
+        this.#secured.reject(new Error(`DTLS ended: ${why.join(', ')}`));
+      },
     });
     this.#firstCheckAt = performance.now();
     this.#check();
@@ -114,7 +119,7 @@ export class LoadClient {
     this.#options.send(this.#packets[index]!);
   }
 
-  /** Leaves without a word to the server. */
+  /** Says goodbye if it has keys. */
   close(): void {
     clearTimeout(this.#checks);
     this.#dtls?.close();
