@@ -61,8 +61,6 @@ describeWith(KUBECTL, 'an own kustomization on top of an overlay', () => {
         return map && !map.name.startsWith('footprint-') ? [['configmap', map.name, map.key]] : [];
       }),
     );
-    const unique = (keys: readonly unknown[]) =>
-      [...new Set(keys.map((key) => JSON.stringify(key)))].toSorted();
     expect(unique(made)).toEqual(unique(wanted));
   });
 
@@ -73,3 +71,7 @@ describeWith(KUBECTL, 'an own kustomization on top of an overlay', () => {
     return text.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
   }
 });
+
+function unique(keys: readonly unknown[]): string[] {
+  return [...new Set(keys.map((key) => JSON.stringify(key)))].toSorted();
+}
