@@ -38,5 +38,5 @@ test('the policy of the role for Terraform has every service in use, and fits in
 
 function serviceOf(type: string): string | undefined {
   if (EC2.test(type)) return 'ec2';
-  return Object.entries(SERVICES).find(([start]) => type.startsWith(`${start}_`))?.[1];
+  return Object.entries(SERVICES).find(([start]) => `${type}_`.startsWith(`${start}_`))?.[1];
 }
