@@ -32,6 +32,7 @@ export function helpText(regions: readonly string[]): string {
                                  ${LOG_LEVELS.join(', ')}
   npm start -- --help            print this
 
+The routing keys are made anew unless ROUTING_KEYS has some, with which npm run ops -- trace opens calls.
 Without --logs, each call has a line here when it starts and when it ends, and warnings go to standard
 error. Nothing is written to files; to keep the logs: npm start -- --logs info 2> region-logs.jsonl`;
 }

@@ -43,6 +43,8 @@ export interface StackOptions {
   readonly tenants?: Readonly<Record<string, object>> | undefined;
   /** SHA-256 in hexadecimal of the key of the edge's admin API, of which there is none unless given. */
   readonly adminKeyHash?: string | undefined;
+  /** Text of `protocol/routing-keys.ts`; fresh for this run unless given. */
+  readonly routingKeys?: string | undefined;
   /**
    * Whether the page may kill relays and drain regions. Relays are processes of their own then, and the admin
    * API has the key that everybody knows.
@@ -90,6 +92,7 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ports: options.ports ?? 'free',
     edgePort: options.edgePort,
     relayAddress: options.relayAddress,
+    routingKeys: options.routingKeys,
     backend: options.backend ?? 'echo',
     logLevel: options.logLevel ?? 'warn',
     relaysApart: options.control,

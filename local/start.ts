@@ -38,6 +38,7 @@ async function start(options: StartOptions, interruption: AbortSignal): Promise<
       relayAddress: options.media,
       // The check compares what comes back with what it says, so it wants all of it, and at once.
       backend: options.check ? 'echo' : 'parrot',
+      routingKeys: process.env.ROUTING_KEYS || undefined,
       control: !options.check,
       logLevel: options.logs ?? (options.check ? 'warn' : 'info'),
       signal: interruption,
