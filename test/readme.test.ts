@@ -65,6 +65,8 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   'npm run soak': async () => expectScript('soak'),
   // The same with test/load.test.ts.
   'npm run load': async () => expectScript('load'),
+  // The same with test/drills.test.ts.
+  'npm run drills': async () => expectScript('drills'),
   'npm run region -- check': proveRegionCheck,
   'npm run k8s': proveKubernetes,
   'npm run ops -- help': async (command) => {
@@ -118,7 +120,7 @@ function expectScript(name: string): void {
   const script = manifest.scripts[name];
   expect(script).toBeDefined();
   for (const step of script!.split('&&').map((text) => text.trim())) {
-    const [tool, run, inner] = step.split(' ');
+    const [tool, run, inner] = step.replace(/^exec /, '').split(' ');
     if (tool === 'npm' && run === 'run') expectScript(inner!);
     else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
   }

@@ -66,6 +66,14 @@ export class CommandProcess implements AsyncDisposable {
     return fetch(this.#admin + path, { headers: { connection: 'close' } });
   }
 
+  /** The value of a metric's line. */
+  async metric(name: string): Promise<number> {
+    const text = await (await this.get('/metrics')).text();
+    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+    if (line === undefined) throw new Error(`There is no metric ${name}.`);
+    return Number(line.slice(name.length + 1));
+  }
+
   signal(name: NodeJS.Signals): void {
     this.#child.kill(name);
   }

@@ -50,12 +50,4 @@ export class RelayProcess extends OriginProcess {
     await relay.ready();
     return relay;
   }
-
-  /** The value of a metric's line. */
-  async metric(name: string): Promise<number> {
-    const text = await (await this.get('/metrics')).text();
-    const line = text.split('\n').find((one) => one.startsWith(`${name} `));
-    if (line === undefined) throw new Error(`There is no metric ${name}.`);
-    return Number(line.slice(name.length + 1));
-  }
 }
