@@ -20,6 +20,9 @@ const SYSTEM_TIMEOUT = 120_000;
 /** Terraform, Kubernetes and the scripts of machines: they start no system. */
 const DEPLOYMENT_TESTS = 'test/{boot,kubernetes,terraform}/**/*.test.ts';
 
+/** The networks that drills and tests make calls over: units as those beside the code. */
+const NETWORK_TESTS = 'test/network/**/*.test.ts';
+
 /** Keys of tests in workerd; a deployment has its own as secrets. */
 const TEST_SECRETS = {
   ROUTING_KEYS: `A:${Buffer.alloc(16, 'routing').toString('base64')}`,
@@ -40,6 +43,7 @@ export default defineConfig({
           include: [
             '{protocol,regions,origin,local,bench}/**/*.test.ts',
             'workers/**/*.node.test.ts',
+            NETWORK_TESTS,
           ],
           testTimeout: UNIT_TIMEOUT,
           hookTimeout: UNIT_TIMEOUT,
@@ -91,7 +95,7 @@ export default defineConfig({
           name: 'system',
           environment: 'node',
           include: ['test/**/*.test.ts'],
-          exclude: [DEPLOYMENT_TESTS],
+          exclude: [DEPLOYMENT_TESTS, NETWORK_TESTS],
           testTimeout: SYSTEM_TIMEOUT,
           hookTimeout: SYSTEM_TIMEOUT,
           // Each file starts the whole system with real browsers; two at once would starve each other.

@@ -15,6 +15,8 @@ export interface EdgeOptions {
     /** Without it there is no admin API. */
     readonly ADMIN_KEY_HASH?: string | undefined;
   };
+  /** Folder of the page; the project's own unless given. */
+  readonly page?: string | undefined;
   readonly steering: SteeringTable;
   /** Folder in which KV and the objects outlive the edge; without one they end with it. */
   readonly persist?: string | undefined;

@@ -46,6 +46,7 @@ export async function startEdge(
   const starting = environment.startWorker({
     config: options.configPath,
     bindings: secretBindings(options.secrets),
+    ...(options.page !== undefined && { assets: options.page }),
     dev: {
       server: { hostname: LOOPBACK, port: options.port },
       inspector: false,

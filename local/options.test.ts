@@ -15,6 +15,10 @@ test('knows its options', () => {
   });
 });
 
+test('takes an address for media', () => {
+  expect(parseOptions(['--media', '192.168.1.5'])).toMatchObject({ media: '192.168.1.5' });
+});
+
 test.each([
   [['--chek'], "Unknown option '--chek'"],
   [['-x'], "Unknown option '-x'"],
@@ -24,6 +28,7 @@ test.each([
   [['--port', '0'], '--port 0 is not 1 to 65535'],
   [['--port', '65536'], '--port 65536 is not 1 to 65535'],
   [['--port', '8e3'], '--port 8e3 is not 1 to 65535'],
+  [['--media', 'localhost'], '--media localhost is no IP address'],
   [['--logs', 'all'], '--logs all is none of debug, info, warn, error'],
 ])('refuses %j and says why', (args, reason) => {
   expect(() => parseOptions(args)).toThrow(OptionsError);
@@ -31,7 +36,16 @@ test.each([
 });
 
 test('gives its own error for any other words', () => {
-  const known = fc.constantFrom('--check', '--port', '--logs', '9000', '--port=1', '--help', '-h');
+  const known = fc.constantFrom(
+    '--check',
+    '--port',
+    '--media',
+    '--logs',
+    '9000',
+    '--port=1',
+    '--help',
+    '-h',
+  );
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.string(), known)), (args) => {
       expect(outcomeOf(args)).toMatch(/^(options|OptionsError)$/);

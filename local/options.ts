@@ -1,4 +1,5 @@
 /** The command line of `npm start`. */
+import { isIP } from 'node:net';
 import { OptionsError, parseCommandLine } from '../origin/command-line.ts';
 
 /** How much of the regions' logs is shown. */
@@ -10,6 +11,8 @@ export interface StartOptions {
   readonly help: boolean;
   /** TCP port of the edge. */
   readonly port?: number;
+  /** Where relays listen to clients; loopback without it. */
+  readonly media?: string;
   /** Least level of the JSON logs that are printed; none are without it. */
   readonly logs?: LogLevel;
 }
@@ -23,21 +26,25 @@ export function helpText(regions: readonly string[]): string {
   npm start                      start everything and print the URL to open; Ctrl-C ends it
   npm start -- --check           start everything, call each active region, print the timings, end
   npm start -- --port PORT       use this TCP port for the edge; without it 8787, or another if taken
+  npm start -- --media ADDRESS   let relays listen on this address of the machine instead of 127.0.0.1, to
+                                 which Firefox sends no media
   npm start -- --logs LEVEL      print the regions' logs as JSON on standard error, from this level on:
                                  ${LOG_LEVELS.join(', ')}
   npm start -- --help            print this
 
+The routing keys are made anew unless ROUTING_KEYS has some, with which npm run ops -- trace opens calls.
 Without --logs, each call has a line here when it starts and when it ends, and warnings go to standard
 error. Nothing is written to files; to keep the logs: npm start -- --logs info 2> region-logs.jsonl`;
 }
 
 /** @throws OptionsError */
 export function parseOptions(args: readonly string[]): StartOptions {
-  const { check = false, help = false, port, logs } = parse(args);
+  const { check = false, help = false, port, media, logs } = parse(args);
   return {
     check,
     help,
     ...(port !== undefined && { port: portOf(port) }),
+    ...(media !== undefined && { media: addressOf(media) }),
     ...(logs !== undefined && { logs: levelOf(logs) }),
   };
 }
@@ -49,6 +56,7 @@ function parse(args: readonly string[]) {
       check: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
       port: { type: 'string' },
+      media: { type: 'string' },
       logs: { type: 'string' },
     },
     allowPositionals: false,
@@ -59,6 +67,11 @@ function portOf(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (port < 1 || port > 65_535) throw new OptionsError(`--port ${text} is not 1 to 65535.`);
   return port;
+}
+
+function addressOf(text: string): string {
+  if (isIP(text) === 0) throw new OptionsError(`--media ${text} is no IP address, as 192.168.1.5.`);
+  return text;
 }
 
 function levelOf(text: string): LogLevel {

@@ -39,3 +39,11 @@ test('the edge has the port that is asked for, or there is no plan', async () =>
   onTestFinished(() => void server.close());
   await expect(planStack({ ...OPTIONS, edgePort: edgePort! })).rejects.toThrow(`${edgePort}`);
 });
+
+test('keys that are given are everywhere, and others are refused before anything starts', async () => {
+  const routingKeys = `A:${Buffer.alloc(16, 'given').toString('base64')}`;
+  const plan = await planStack({ ...OPTIONS, routingKeys });
+  const used = [plan, ...plan.regions].map((part) => part.routingKeys);
+  expect(new Set(used)).toEqual(new Set([routingKeys]));
+  await expect(planStack({ ...OPTIONS, routingKeys: 'A:short' })).rejects.toThrow('openssl rand');
+});

@@ -8,6 +8,7 @@ import {
   type SteeringTable,
   type TrunkAddress,
 } from '../protocol/footprint.ts';
+import { parseRoutingKeys } from '../protocol/routing-keys.ts';
 import { choosePorts, LOOPBACK, type PortWish } from './ports.ts';
 
 /** The documented ports of a local run. A region's are ten apart, in the order of region ids. */
@@ -32,6 +33,10 @@ export interface PlanOptions {
   readonly logLevel: NonNullable<RegionConfigInput['logLevel']>;
   /** Where relays listen to clients; loopback unless given. */
   readonly relayAddress?: string | undefined;
+  /** Text of `protocol/routing-keys.ts`; fresh for this run unless given. */
+  readonly routingKeys?: string | undefined;
+  /** Whether relays are processes of their own. */
+  readonly relaysApart?: boolean | undefined;
   /** What speaks in calls. */
   readonly backend: NonNullable<RegionConfigInput['backend']>;
   /** How many transceivers a region gets. */
@@ -40,7 +45,7 @@ export interface PlanOptions {
 
 export interface Plan {
   readonly edgePort: number;
-  /** Text of `protocol/routing-keys.ts`, fresh for this run. */
+  /** Text of `protocol/routing-keys.ts`. */
   readonly routingKeys: string;
   /** Base64 text of `protocol/signature.ts`, fresh for this run. */
   readonly signingKey: string;
@@ -53,7 +58,7 @@ export interface Plan {
   readonly moved: Readonly<Record<string, readonly string[]>>;
 }
 
-/** @throws Error when no port is free, or the edge's cannot be had. */
+/** @throws Error when no port is free, the edge's cannot be had, or a key cannot be read. */
 export async function planStack(options: PlanOptions): Promise<Plan> {
   const { footprint, relayAddress = LOOPBACK } = options;
   const names = Object.keys(footprint).toSorted((a, b) => footprint[a]!.id - footprint[b]!.id);
@@ -63,7 +68,8 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
   const toClients = (key: string): TrunkAddress => ({ ...at(key), address: relayAddress });
   const trunks = Object.fromEntries(names.map((name) => [name, [at(`${name} trunk`)]]));
   const routes = clusterRoutes(footprint, trunks);
-  const routingKeys = `L:${randomBytes(16).toString('base64')}`;
+  const { routingKeys = `L:${randomBytes(16).toString('base64')}` } = options;
+  parseRoutingKeys(routingKeys);
   const signingKey = randomBytes(32).toString('base64');
   const endpoints = names.map((name) => {
     const signaling = `http://${LOOPBACK}:${ports[`${name} signaling`]!}`;
@@ -94,6 +100,7 @@ export async function planStack(options: PlanOptions): Promise<Plan> {
       signaling: at(`${name} signaling`),
       edge: `http://${LOOPBACK}:${ports.edge!}`,
       admin: at(`${name} admin`),
+      relayAdmin: options.relaysApart ? urlOf(at(`${name} relay admin`)) : undefined,
       transceivers: transceiverIds(options.transceiversOf(name)).map((id) => ({
         id,
         trunk: at(`${name} transceiver ${id}`),
@@ -137,11 +144,16 @@ function wishes(names: readonly string[], options: PlanOptions): Record<string, 
     all[`${name} TCP trunk`] = wish('udp', USUAL_PORTS.tcpTrunk + base);
     all[`${name} signaling`] = wish('tcp', USUAL_PORTS.signaling + base);
     all[`${name} admin`] = wish('tcp', USUAL_PORTS.admin + base);
+    if (options.relaysApart) all[`${name} relay admin`] = { protocol: 'tcp' };
     for (const id of transceiverIds(options.transceiversOf(name))) {
       all[`${name} transceiver ${id}`] = wish('udp', USUAL_PORTS.transceiver + base + id - 1);
     }
   }
   return all;
+}
+
+function urlOf({ address, port }: TrunkAddress): string {
+  return `http://${address}:${port}`;
 }
 
 function transceiverIds(count: number): number[] {

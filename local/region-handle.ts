@@ -8,6 +8,7 @@ import type { UsedMemory } from '../origin/used-memory.ts';
 import type { TrunkAddress } from '../protocol/footprint.ts';
 import type { RelayAddress } from '../protocol/signature.ts';
 import { startChild, type Child, type ChildOptions } from './child.ts';
+import { RelayChild, type KilledRelay } from './relay-child.ts';
 
 const MODULE = new URL('../origin/region.ts', import.meta.url);
 
@@ -35,6 +36,8 @@ export interface RegionHandle {
   memory(): Promise<UsedMemory>;
   /** The relay loses every flow and counter; its ports stay. */
   restartRelay(): Promise<void>;
+  /** Kills the relay's process, and settles once the next one serves. @throws Error when it has none of its own. */
+  killRelay(): Promise<KilledRelay>;
 }
 
 /** A region's process with its handle. */
@@ -48,11 +51,14 @@ export class LocalRegion implements RegionHandle {
   readonly admin: string;
   readonly transceivers: number;
   readonly #child: Child<RegionService['answers']>;
+  /** Where it is a process of its own. */
+  readonly #relay: RelayChild | undefined;
 
   private constructor(
     config: RegionConfigInput,
     child: Child<RegionService['answers']>,
     addresses: RegionAddresses,
+    relay: RelayChild | undefined,
   ) {
     this.name = config.region;
     this.cluster = config.cluster;
@@ -66,6 +72,7 @@ export class LocalRegion implements RegionHandle {
     this.signaling = urlOf(addresses.signaling);
     this.admin = urlOf(addresses.admin);
     this.#child = child;
+    this.#relay = relay;
   }
 
   /** @throws Error with the region's own reason when it cannot start. */
@@ -73,13 +80,24 @@ export class LocalRegion implements RegionHandle {
     config: RegionConfigInput,
     options: Pick<ChildOptions, 'signal' | 'onLine'> = {},
   ): Promise<LocalRegion> {
-    const { child, ready } = await startChild<RegionService>({
+    const starting = startChild<RegionService>({
       ...options,
       name: config.region,
       module: MODULE,
       env: { [REGION_CONFIG_VARIABLE]: JSON.stringify(config) },
     });
-    return new LocalRegion(config, child, ready);
+    const startingRelay =
+      config.relayAdmin === undefined ? undefined : RelayChild.start(config, options);
+    try {
+      const [{ child, ready }, relay] = await Promise.all([starting, startingRelay]);
+      return new LocalRegion(config, child, ready, relay);
+    } catch (error) {
+      await Promise.all([
+        starting.then(({ child }) => child.close()).catch(() => undefined),
+        startingRelay?.then((relay) => relay.close()).catch(() => undefined),
+      ]);
+      throw error;
+    }
   }
 
   /** Settles once its transceivers are in the edge's roster. @throws Error when that takes too long. */
@@ -94,7 +112,7 @@ export class LocalRegion implements RegionHandle {
   }
 
   relayCounters(): Promise<RelayCounters> {
-    return this.#child.ask('relayCounters');
+    return this.#relay?.counters() ?? this.#child.ask('relayCounters');
   }
 
   dump(): Promise<RegionDump> {
@@ -106,15 +124,20 @@ export class LocalRegion implements RegionHandle {
   }
 
   async restartRelay(): Promise<void> {
-    await this.#child.ask('restartRelay');
+    await (this.#relay?.kill() ?? this.#child.ask('restartRelay'));
+  }
+
+  async killRelay(): Promise<KilledRelay> {
+    if (!this.#relay) throw new Error(`The relay of ${this.name} has no process of its own.`);
+    return this.#relay.kill();
   }
 
   onEnd(callback: (how: string) => void): void {
     this.#child.onEnd(callback);
   }
 
-  close(): Promise<void> {
-    return this.#child.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#relay?.close(), this.#child.close()]);
   }
 
   /** A line for people. */

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { readCandidates, readRelayPath, readServerTiming } from './answer.ts';
 import type { CallStages, ConnectedCall } from './connected-call.ts';
-import { fragmentOf, withFragment } from './ice-restart.ts';
+import { fragmentOf, withFragment } from '../workers/page/ice-restart.js';
 import { placeHeaders, type Place } from './place.ts';
 import { peak, ToneListener } from './tone.ts';
 import { TonePlayer } from './tone-player.ts';
@@ -40,6 +40,8 @@ export interface ScriptedClientOptions {
   readonly toneHz?: number;
   /** Leads media another way than the answer says: gives the answer with other candidates. */
   readonly reroute?: (answer: string) => Promise<string>;
+  /** Called with all that is heard, about every 10 ms: one channel of it. */
+  readonly onSound?: (samples: Int16Array, sampleRate: number) => void;
 }
 
 /** A call that did not get through, with the stage it stopped at. */
@@ -239,6 +241,7 @@ export class ScriptedClient {
     const mono = channelCount === 1 ? samples : samples.filter((_, i) => i % channelCount === 0);
     if (peak(mono) >= AUDIBLE) this.#mark('firstAudio');
     this.#listener.hear(mono, sampleRate);
+    this.#options.onSound?.(mono, sampleRate);
   }
 
   #stages(): CallStages {

@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { readFootprint } from '../origin/footprint-files.ts';
 import type { Footprint, SteeringTable } from '../protocol/footprint.ts';
 import { startChild } from './child.ts';
+import { startControl } from './control/control.ts';
+import { copyPage } from './control/page-copy.ts';
 import { edgeEnvironment } from './edge-options.ts';
 import type { EdgeService } from './edge-process.ts';
 import { planStack, type Plan, type PlanOptions } from './plan.ts';
 import { LocalRegion, type RegionHandle } from './region-handle.ts';
 import { openScratch, type Scratch } from './scratch.ts';
-import { LOCAL_TENANTS } from './tenants.ts';
+import { DEMO_ADMIN_KEY, LOCAL_TENANTS, sha256 } from './tenants.ts';
 import { edgeLost, regionLost } from './trouble.ts';
 
 export type { RegionHandle } from './region-handle.ts';
@@ -41,6 +43,13 @@ export interface StackOptions {
   readonly tenants?: Readonly<Record<string, object>> | undefined;
   /** SHA-256 in hexadecimal of the key of the edge's admin API, of which there is none unless given. */
   readonly adminKeyHash?: string | undefined;
+  /** Text of `protocol/routing-keys.ts`; fresh for this run unless given. */
+  readonly routingKeys?: string | undefined;
+  /**
+   * Whether the page may kill relays and drain regions. Relays are processes of their own then, and the admin
+   * API has the key that everybody knows.
+   */
+  readonly control?: boolean;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
@@ -83,8 +92,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     ports: options.ports ?? 'free',
     edgePort: options.edgePort,
     relayAddress: options.relayAddress,
+    routingKeys: options.routingKeys,
     backend: options.backend ?? 'echo',
     logLevel: options.logLevel ?? 'warn',
+    relaysApart: options.control,
     transceiversOf: (name) => transceivers[name] ?? DEFAULT_TRANSCEIVERS,
   });
   const scratch = await openScratch();
@@ -145,12 +156,15 @@ async function startAll({ plan, footprint, options, started, scratch }: Start) {
     if (state !== 'active') notes.push(`${state}, so it gets no new calls`);
     onReady(`${name.padEnd(NAME_WIDTH)} ready: ${notes.join('; ')}`);
   };
-  const startingEdge = startEdge(plan, options, scratch, signal).then((edge) => {
+  const running = new Map<string, LocalRegion>();
+  const page = options.control ? await openControl(plan, started, scratch, running) : undefined;
+  const startingEdge = startEdge({ plan, options, scratch, signal, page }).then((edge) => {
     ready(edge.name, `${edge.url}, the Worker in workerd`);
     return edge;
   });
   const startingRegions = plan.regions.map(async (config) => {
     const region = await LocalRegion.start(config, { signal, onLine: onLog });
+    running.set(region.name, region);
     ready(region.name, region.describe());
     return region;
   });
@@ -173,12 +187,32 @@ async function startAll({ plan, footprint, options, started, scratch }: Start) {
   return { edge: await startingEdge, regions: await Promise.all(startingRegions) };
 }
 
-async function startEdge(
-  plan: Plan,
-  { tenants = LOCAL_TENANTS, adminKeyHash }: StackOptions,
+/** @returns The folder of a page that knows the control. */
+async function openControl(
+  { edgePort, steering }: Plan,
+  started: AsyncDisposableStack,
   scratch: Scratch,
-  signal: AbortSignal,
-) {
+  regions: ReadonlyMap<string, LocalRegion>,
+): Promise<string> {
+  const control = await startControl({
+    edgePort,
+    regions,
+    clusters: new Map(steering.clusters.map(({ region, cluster }) => [region, cluster])),
+    adminKey: DEMO_ADMIN_KEY,
+  });
+  started.defer(() => control.close());
+  return copyPage(scratch.path, control.url);
+}
+
+interface EdgeStart extends Pick<Start, 'plan' | 'options' | 'scratch'> {
+  readonly signal: AbortSignal;
+  /** Folder of the page; the project's own when undefined. */
+  readonly page: string | undefined;
+}
+
+async function startEdge({ plan, options: asked, scratch, signal, page }: EdgeStart) {
+  const { tenants = LOCAL_TENANTS, control = false } = asked;
+  const { adminKeyHash = control ? sha256(DEMO_ADMIN_KEY) : undefined } = asked;
   const options = edgeEnvironment({
     configPath: `${ROOT}wrangler.toml`,
     port: plan.edgePort,
@@ -188,6 +222,7 @@ async function startEdge(
       CLIENT_SECRET_KEYS: plan.clientSecretKeys,
       ADMIN_KEY_HASH: adminKeyHash,
     },
+    page,
     steering: plan.steering,
     tenants,
   });

@@ -5,7 +5,6 @@ import { reasonsOf } from '../origin/reasons.ts';
 import { describeLog } from './call-log.ts';
 import { helpText, parseOptions, type StartOptions } from './options.ts';
 import type { Stack } from './stack.ts';
-import { DEMO_ADMIN_KEY, sha256 } from './tenants.ts';
 
 /** After Ctrl-C. Shells expect 128 and the signal's number, but it is the normal end of a run. */
 const EXIT_ENDED = 0;
@@ -36,9 +35,11 @@ async function start(options: StartOptions, interruption: AbortSignal): Promise<
     return await startStack({
       ports: options.check ? 'free' : 'usual',
       edgePort: options.port,
+      relayAddress: options.media,
       // The check compares what comes back with what it says, so it wants all of it, and at once.
       backend: options.check ? 'echo' : 'parrot',
-      adminKeyHash: sha256(DEMO_ADMIN_KEY),
+      routingKeys: process.env.ROUTING_KEYS || undefined,
+      control: !options.check,
       logLevel: options.logs ?? (options.check ? 'warn' : 'info'),
       signal: interruption,
       onReady: say,

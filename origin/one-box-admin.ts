@@ -3,6 +3,7 @@
  * `/transceivers/ID`. Shows clients' addresses: keep it off the public.
  */
 import { Hono } from 'hono';
+import { proxy } from 'hono/proxy';
 import type { RegionConfig } from './region-config.ts';
 import { adminApp as relayAdmin } from './relay/admin.ts';
 import type { Relay } from './relay/relay.ts';
@@ -12,7 +13,8 @@ import type { Transceiver } from './transceiver/transceiver.ts';
 
 export interface BoxAdminOptions {
   readonly config: RegionConfig;
-  readonly relay: () => Relay;
+  /** Undefined where it is a process of its own, whose admin server is asked then. */
+  readonly relay: () => Relay | undefined;
   /** By transceiver id, as are their metrics. */
   readonly transceivers: ReadonlyMap<number, Transceiver>;
   readonly metrics: ReadonlyMap<number, TransceiverMetrics>;
@@ -30,6 +32,14 @@ export function boxAdmin({ config, relay, transceivers, metrics }: BoxAdminOptio
       config: { region, cluster, id },
     });
     app.route(`/transceivers/${id}`, own);
+  }
+  const { relayAdmin: apart } = config;
+  if (apart !== undefined) {
+    app.get('*', (c) => {
+      const { pathname, search } = new URL(c.req.url);
+      return proxy(apart + pathname + search);
+    });
+    return app;
   }
   const shown = { region, cluster, relay: config.relay, peers, routes };
   app.route('/', relayAdmin({ relay, state: () => 'ready', config: shown }));

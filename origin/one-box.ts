@@ -36,6 +36,7 @@ export interface OneBox {
   readonly addresses: RegionAddresses;
   /** Joins the edge's roster; settles once every transceiver is in it, or the region closes. */
   join(): Promise<void>;
+  /** @throws Error where the relay is a process of its own, as below. */
   relayCounters(): RelayCounters;
   dump(): RegionDump;
   /** Starts the relay anew on its ports: its flows and counters are gone. */
@@ -75,8 +76,9 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
     config.redis === undefined ? undefined : new GuardedRedis({ url: config.redis, log });
   if (redis) opened.defer(() => redis.close());
   const shared = { transceivers: directory, redis };
-  let relay = await startConfiguredRelay(config, config.relay, shared, log);
-  opened.defer(() => relay.close());
+  const isApart = config.relayAdmin !== undefined;
+  let relay = isApart ? undefined : await startConfiguredRelay(config, config.relay, shared, log);
+  opened.defer(() => relay?.close());
 
   const app = signalingApp({
     verifier: new SignatureVerifier(parseSigningKeys(config.signingKey), config.cluster),
@@ -90,11 +92,15 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
   opened.defer(() => admin.close());
 
   const addresses = {
-    listeners: relay.listeners,
-    trunk: relay.trunk,
-    tcp: relay.tcp,
+    listeners: relay?.listeners ?? config.relay.listeners,
+    trunk: relay?.trunk ?? config.relay.trunk,
+    tcp: relay?.tcp ?? config.relay.tcp,
     signaling: server.address,
     admin: admin.address,
+  };
+  const ownRelay = (): Relay => {
+    if (!relay) throw new Error('The relay is a process of its own.');
+    return relay;
   };
   const stack = opened.move();
   const closing = new AbortController();
@@ -109,14 +115,14 @@ export async function startOneBox(config: RegionConfig, log: Logger): Promise<On
       while (!closing.signal.aborted && links.some((link) => !link.connected))
         await delay(JOIN_POLL);
     },
-    relayCounters: () => relay.counters(),
+    relayCounters: () => ownRelay().counters(),
     dump: () => {
       const dump: Record<string, ReturnType<Transceiver['dump']>> = {};
       for (const [id, transceiver] of transceivers) dump[id] = transceiver.dump();
       return dump;
     },
     restartRelay: async () => {
-      await relay.close();
+      await ownRelay().close();
       relay = await startConfiguredRelay(config, addresses, shared, log);
     },
     close: () => {

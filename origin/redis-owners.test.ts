@@ -33,7 +33,7 @@ async function open() {
   return { server, announce, owners: new RedisOwners(redis, CLUSTER, [KEY]) };
 }
 
-test('a transceiver that announces its signaling is found until it withdraws', async () => {
+test('a transceiver that announces its signaling is found until it withdraws, and while Redis is away', async () => {
   const { server, announce, owners } = await open();
   const announcement = announce(7, SIGNALING);
   await announcement.announced;
@@ -45,8 +45,13 @@ test('a transceiver that announces its signaling is found until it withdraws', a
   await silent.announced;
   expect(await owners.find(9)).toBe('nowhere');
   await silent.close();
+  const last = announce(10, SIGNALING);
+  await last.announced;
+  expect(await owners.find(10)).toEqual(SIGNALING);
   await server.stop();
   expect(await owners.find(7)).toBe('unknown');
+  expect(await owners.find(10)).toEqual(SIGNALING);
+  await last.close();
 });
 
 test('nothing that lies in Redis sends a request elsewhere', async () => {
@@ -75,5 +80,5 @@ test('nothing that lies in Redis sends a request elsewhere', async () => {
   expect(await owners.find(7)).toEqual(SIGNALING);
   await client.del('signaling:2:7');
   await client.rpush('signaling:2:7', 'a list');
-  expect(await owners.find(7)).toBe('unknown');
+  expect(await owners.find(7)).toEqual(SIGNALING);
 });

@@ -7,6 +7,8 @@ import type { OwnerPlace, Owners } from './transceiver/owner-forwarding.ts';
 export class RedisOwners implements Owners {
   readonly #redis: GuardedRedis;
   readonly #records: TransceiverRecords;
+  /** Where each was when Redis told last: it is most likely still there while Redis is away. */
+  readonly #last = new Map<number, OwnerPlace>();
 
   /** @param redis Stays the caller's. */
   constructor(
@@ -24,7 +26,10 @@ export class RedisOwners implements Owners {
     const answer = await this.#redis.run((redis) =>
       redis.getrangeBuffer(name, 0, TRANSCEIVER_RECORD_LENGTH),
     );
-    if (answer === NO_ANSWER) return 'unknown';
-    return this.#records.open(transceiver, answer, Date.now()) ?? 'nowhere';
+    if (answer === NO_ANSWER) return this.#last.get(transceiver) ?? 'unknown';
+    const place = this.#records.open(transceiver, answer, Date.now());
+    if (place) this.#last.set(transceiver, place);
+    else this.#last.delete(transceiver);
+    return place ?? 'nowhere';
   }
 }

@@ -45,6 +45,8 @@ export const RegionConfigSchema = v.strictObject({
   signaling: Address,
   /** Base URL of the edge, whose roster the transceivers join. */
   edge: BaseUrlSchema,
+  /** Base URL of the admin server of a relay that is a process of its own; this one has none then. */
+  relayAdmin: v.optional(BaseUrlSchema),
   /** Health, metrics and dumps over HTTP. */
   admin: v.optional(Address, DEFAULT_ADMIN),
   transceivers: v.pipe(

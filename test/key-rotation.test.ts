@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { startChild } from '../local/child.ts';
 import { edgeEnvironment } from '../local/edge-options.ts';
 import type { EdgeService } from '../local/edge-process.ts';
-import { fragmentOf, withFragment } from '../local/ice-restart.ts';
+import { fragmentOf, withFragment } from '../workers/page/ice-restart.js';
 import { choosePorts, LOOPBACK } from '../local/ports.ts';
 import { DEMO_API_KEY, LOCAL_TENANTS } from '../local/tenants.ts';
 import { RedisServer } from '../origin/redis/testing/redis-server.ts';

@@ -20,7 +20,7 @@ const ADMIN_KEY_HASH = createHash('sha256').update(ADMIN_KEY).digest('hex');
 
 interface Probed {
   readonly status: string;
-  readonly faults: readonly string[];
+  readonly faults: readonly { stage: string; why: string }[];
   readonly stages: Readonly<Record<string, number>>;
   readonly heard?: string;
   readonly relays: readonly { candidate: string; ms?: number; why?: string }[];
@@ -102,8 +102,8 @@ describe('of a deployment that works', () => {
     const some = await probed([stack.edge, '--relay', `${LOOPBACK}:${port}/udp`, ...gone]);
     expect(some).toMatchObject({ code: EXIT.degraded, status: 'degraded' });
     expect(some.faults).toEqual([
-      expect.stringContaining(`relay ${LOOPBACK}:${dead}/tcp: `),
-      `relay ${LOOPBACK}:${dead}/udp: no answer within 1 s`,
+      { stage: 'relay', why: expect.stringContaining(`${LOOPBACK}:${dead}/tcp: `) },
+      { stage: 'relay', why: `${LOOPBACK}:${dead}/udp: no answer within 1 s` },
     ]);
     expect(await probed([stack.edge, ...gone])).toMatchObject({ code: EXIT.down, status: 'down' });
   });
@@ -111,7 +111,9 @@ describe('of a deployment that works', () => {
   test('a key that the edge refuses says nothing of the deployment', async () => {
     const result = await probed([stack.edge], { GLOBAL_RELAY_KEY: 'ek_no' });
     expect(result).toMatchObject({ code: EXIT.unknown, status: 'unknown' });
-    expect(result.faults[0]).toContain('call: the offer is answered with 401');
+    const [fault] = result.faults;
+    expect(fault?.stage).toBe('call');
+    expect(fault?.why).toMatch(/^the offer is answered with 401: The .+\.$/);
   });
 
   test('what is no URL, relay or time is told, and ends with 3', async () => {
@@ -234,10 +236,11 @@ describe('of a deployment that does not', () => {
     const { dead } = await choosePorts({ dead: { protocol: 'tcp' } });
     const gone = await probed([`http://${LOOPBACK}:${dead}`]);
     expect(gone).toMatchObject({ code: EXIT.down, status: 'down' });
-    expect(gone.faults[0]).toContain('edge: fetch failed');
+    expect(gone.faults).toEqual([{ stage: 'edge', why: expect.stringContaining('fetch failed') }]);
     const nowhere = await probed(['http://nowhere.invalid']);
-    expect(nowhere).toMatchObject({ code: EXIT.down, stages: {} });
-    expect(nowhere.faults[0]).toContain('dns: ');
+    expect(nowhere).toMatchObject({ code: EXIT.down, stages: {}, faults: [{ stage: 'dns' }] });
+    const { stdout } = await opsRun(['probe', 'http://nowhere.invalid']);
+    expect(stdout).toMatch(/^ {2}Do \(dns\): See the DNS record/m);
   });
 
   test('calls whose relays take TCP alone are degraded, and no region at all is down', async () => {
@@ -256,12 +259,15 @@ describe('of a deployment that does not', () => {
     );
     const half = await probed([stack.edge, '--timeout', '5']);
     expect(half).toMatchObject({ code: EXIT.degraded, heard: 'tone' });
-    expect(half.faults).toEqual([`relay ${LOOPBACK}:${dead}/udp: no answer within 5 s`]);
+    const why = `${LOOPBACK}:${dead}/udp: no answer within 5 s`;
+    expect(half.faults).toEqual([{ stage: 'relay', why }]);
 
     for (const { pid } of stack.regions.values()) process.kill(pid, 'SIGKILL');
     const lost = await probed([stack.edge]);
     expect(lost).toMatchObject({ code: EXIT.down, status: 'down', relays: [] });
-    expect(lost.faults[0]).toMatch(/^call: the offer is answered with 50[234] /);
+    expect(lost.faults).toEqual([
+      { stage: 'call', why: expect.stringMatching(/^the offer is answered with 50[234]: /) },
+    ]);
   });
 
   test('a parrot says the tone back once it pauses', async () => {

@@ -63,6 +63,11 @@ const PROOFS: Readonly<Record<string, (command: string) => Promise<void>>> = {
   'npm run load': async () => expectScript('load'),
   'npm run region -- check': proveRegionCheck,
   'npm run k8s': proveKubernetes,
+  'npm run ops -- help': async (command) => {
+    expect(await shell(command)).toContain('npm run ops -- probe URL');
+  },
+  'npm run ops -- probe http://localhost:8787': proveOps,
+  'npm run ops -- drops --once': proveOps,
   // test/supply-chain.test.ts reads what it prints.
   'npm run --silent sbom': async () => expectScript('sbom'),
   'npm start': proveStart,
@@ -228,6 +233,18 @@ async function proveAdmin(command: string): Promise<void> {
   expect(clusters).toContainEqual(expect.objectContaining({ region: 'us-east-1' }));
   process.kill(-npm.process.pid!, 'SIGINT');
   expect(await npm.ended).toBe(0);
+}
+
+/** Asks a whole system on other ports, for these may be someone's. */
+async function proveOps(command: string): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const running = await startStack();
+  stack.defer(() => running.close());
+  const { admin } = [...running.regions.values()][0]!;
+  const said = command.endsWith('drops --once')
+    ? await shell(`${command} --relay ${admin}`)
+    : await shell(command.replace('http://localhost:8787', running.edge));
+  expect(said).toMatch(/^ok: http|no drops; from clients 0 since it started$/m);
 }
 
 async function shell(command: string): Promise<string> {

@@ -3,14 +3,16 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { Browser } from 'puppeteer-core';
 import { openStage, type Stage } from '../../origin/transceiver/testing/stage.ts';
+import { ImpairedPath } from '../../test/network/impaired-path.ts';
 import { launchChromium } from '../../test/support/chromium.ts';
 import { atLeast, type Bar } from './bench.ts';
-import { LossyPath } from './lossy-path.ts';
 
 const LOOPBACK = '127.0.0.1';
 const CALLS = 32;
-const LOSS = 0.1;
-const REORDERED = 0.3;
+const NETWORK = { loss: 0.1, reordered: 0.3 };
+
+/** What the impairments are made from. */
+const SEED = 20_260;
 
 /** Milliseconds after which a person has hung up. */
 const PATIENCE = 15_000;
@@ -40,7 +42,7 @@ const connectWith = (answer: string) => `(async () => {
 
 export async function benchLoss(log: (line: string) => void) {
   await using stage = await openStage({ capacity: CALLS });
-  await using path = await LossyPath.open(stage.relay.candidate, LOSS, REORDERED);
+  await using path = await ImpairedPath.open(stage.relay.candidate, NETWORK, SEED);
   // A microphone needs a secure context, which a page of this machine is.
   const server = createServer((_request, response) => response.end('<p>A call')).listen(
     0,
@@ -79,12 +81,13 @@ function originOf(server: Server): string {
   return `http://${LOOPBACK}:${address.port}`;
 }
 
-async function callOnce(browser: Browser, origin: string, stage: Stage, path: LossyPath) {
+async function callOnce(browser: Browser, origin: string, stage: Stage, path: ImpairedPath) {
   const page = await browser.newPage();
   try {
     await page.goto(origin);
     const offer = await page.evaluate<[], () => Promise<string>>(OFFER);
-    const { answer, call } = stage.create(offer, { relays: [path.candidate] });
+    const relay = { ...stage.relay.candidate, ...path.address };
+    const { answer, call } = stage.create(offer, { relays: [relay] });
     const time = await page.evaluate<[], () => Promise<number>>(connectWith(answer));
     stage.transceiver.end(call, 'acme');
     return time;

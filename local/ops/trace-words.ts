@@ -23,7 +23,8 @@ export function describeTrace(
   rows.push(['session', sessionWords(trace, asked)]);
   if (session?.client) {
     const { client, relay } = session;
-    rows.push(['client', `${client.address}:${client.port}, by the relay ${relay?.address}`]);
+    const by = relay ? `, by the relay ${relay.address}:${relay.port}` : '';
+    rows.push(['client', `${client.address}:${client.port}${by}`]);
   }
   for (const said of trace.relays) rows.push(...relayRows(said, session !== undefined));
   if (trace.roster) rows.push(['roster', rosterWords(trace.roster)]);

@@ -7,10 +7,10 @@ import { expect, test, vi } from 'vitest';
 import { Message, classes, methods } from 'werift';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
 import { readStun } from '../../protocol/stun.ts';
+import { Nat } from '../../test/network/nat.ts';
 import { MAX_PATHS, PATH_DEFENDED } from './held-paths.ts';
 import { checkOf, credentialsIn, sealed } from './testing/checks.ts';
 import { libwebrtcClient } from './testing/libwebrtc-client.ts';
-import { Nat } from './testing/nat.ts';
 import { CHROME } from './testing/offers.ts';
 import type { Passing } from './testing/relay-shim.ts';
 import { openStage, type Stage } from './testing/stage.ts';
@@ -99,15 +99,17 @@ test('a client that sends all from an address it does not receive at floods no o
 
 test('libwebrtc whose NAT gives it another port is followed, and no sound is lost', async () => {
   await using stage = await openStage();
-  await using nat = await Nat.open(stage.relay.candidate);
+  await using nat = new Nat(stage.relay.candidate);
+  const host = await nat.host();
+  const relays = [{ ...stage.relay.candidate, ...host.address }];
   await using client = await libwebrtcClient();
-  const { answer, call } = stage.create(client.offer, { relays: [nat.candidate] });
+  const { answer, call } = stage.create(client.offer, { relays });
   await client.take(answer);
   await client.opened();
   await until(() => client.heard().peak > 4_000);
   for (let move = 1; move <= 3; move++) {
-    await nat.rebind();
-    await until(() => stage.session(call)!.client?.port === nat.port);
+    await nat.rebind('open');
+    await until(() => stage.session(call)!.client?.port === host.outside[0]!.port);
     const heard = client.heard().frames;
     await until(() => client.heard().frames > heard + 50);
     expect(stage.session(call)!.counters.ice).toMatchObject({ moves: move, withheld: 0 });
@@ -119,14 +121,16 @@ test('libwebrtc whose NAT gives it another port is followed, and no sound is los
 
 test('werift answers our checks too', async () => {
   await using stage = await openStage();
-  await using nat = await Nat.open(stage.relay.candidate);
+  await using nat = new Nat(stage.relay.candidate);
+  const host = await nat.host();
+  const relays = [{ ...stage.relay.candidate, ...host.address }];
   await using client = await weriftClient();
-  const { answer, call } = stage.create(client.offer, { relays: [nat.candidate] });
+  const { answer, call } = stage.create(client.offer, { relays });
   await client.take(answer);
   await until(() => client.channel.readyState === 'open');
-  await nat.rebind();
+  await nat.rebind('open');
   client.channel.send('moved');
-  await until(() => stage.session(call)!.client?.port === nat.port);
+  await until(() => stage.session(call)!.client?.port === host.outside[0]!.port);
   expect(stage.session(call)!.counters.ice).toMatchObject({ moves: 1, withheld: 0 });
 });
 

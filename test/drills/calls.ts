@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectedCall } from '../../local/connected-call.ts';
 import { ScriptedClient, type ScriptedClientOptions } from '../../local/scripted-client.ts';
-import { LastMile } from './last-mile.ts';
+import { RtpLedger, rtpSource } from '../network/rtp-ledger.ts';
+import { LastMile, type Through } from './last-mile.ts';
 
 /** Calls set up at a time: more would starve each other on a small machine. */
 const AT_ONCE = 4;
@@ -10,18 +11,28 @@ const AT_ONCE = 4;
 /** Milliseconds between two looks at when a call was heard. */
 const LOOK = 5;
 
-export type CallOptions = Omit<ScriptedClientOptions, 'reroute'>;
+export interface CallOptions extends Omit<ScriptedClientOptions, 'reroute'> {
+  /** What is between the client and relays besides its last mile. */
+  readonly through?: Through;
+}
 
 /** One call that says a tone and hears it come back. */
 export class DrillCall implements AsyncDisposable {
-  readonly lastMile = new LastMile(() => this.#hear());
+  readonly lastMile: LastMile;
   readonly client: ScriptedClient;
+  /** The call's own audio as it came to the client. */
+  readonly audio = new RtpLedger();
+  /** Packets of another call's audio that came to the client. */
+  strays = 0;
+  /** What this call's audio comes from. */
+  #source: number | undefined;
   /** Of `performance.now`. */
   #heardAt = 0;
   #longestGap = 0;
   #connected: ConnectedCall | undefined;
 
-  private constructor(options: CallOptions) {
+  private constructor({ through, ...options }: CallOptions) {
+    this.lastMile = new LastMile((packet) => this.#hear(packet), through);
     const reroute = (answer: string) => this.lastMile.reroute(answer);
     this.client = new ScriptedClient({ ...options, reroute });
   }
@@ -75,7 +86,14 @@ export class DrillCall implements AsyncDisposable {
     await this.lastMile[Symbol.asyncDispose]();
   }
 
-  #hear(): void {
+  #hear(packet: Buffer): void {
+    const source = rtpSource(packet);
+    this.#source ??= source;
+    if (source !== this.#source) {
+      this.strays++;
+      return;
+    }
+    this.audio.note(packet);
     const now = performance.now();
     if (this.#heardAt > 0) this.#longestGap = Math.max(this.#longestGap, now - this.#heardAt);
     this.#heardAt = now;

@@ -2,37 +2,30 @@
  * The network between one client and the relays: it notes when audio comes down, and may lead the client's
  * packets to another relay, as anycast does, without the client or its address changing.
  */
-import { createSocket, type Socket } from 'node:dgram';
-import { once } from 'node:events';
-import { LOOPBACK } from '../../local/ports.ts';
-import { isRtcp } from '../../origin/transceiver/srtp.ts';
 import type { TrunkAddress } from '../../protocol/footprint.ts';
-
-/** RFC 7983 §7: first byte of RTP and RTCP. */
-const FIRST_RTP = 128;
-const LAST_RTP = 191;
+import { isRtp } from '../network/rtp-ledger.ts';
+import { UdpPath, type Passage } from '../network/udp-path.ts';
 
 /** Candidates that clients send UDP to, and others (RFC 8839 §5.1). */
 const UDP_CANDIDATE = /^(a=candidate:\S+ \d+ udp \d+ )(\S+) (\d+)( .*)$/gim;
 const TCP_CANDIDATE = /^a=candidate:\S+ \d+ tcp .*\r?\n/gim;
 
-/** One address that clients send to, and the relay behind it. */
-interface Front {
-  readonly socket: Socket;
-  relay: TrunkAddress;
-  /** By the client's address: relays tell clients apart by it. */
-  readonly upstreams: Map<string, Socket>;
-}
+/** Gives the address that packets to a relay go to instead, as the next network on their way. */
+export type Through = (relay: TrunkAddress) => Promise<TrunkAddress>;
 
 export class LastMile implements AsyncDisposable {
-  readonly #onAudio: () => void;
+  readonly #down: Passage;
+  readonly #through: Through;
   /** By the relay that an answer names. */
-  readonly #fronts = new Map<string, Front>();
-  #closed = false;
+  readonly #paths = new Map<string, UdpPath>();
 
-  /** @param onAudio Called with each RTP packet that comes down. */
-  constructor(onAudio: () => void) {
-    this.#onAudio = onAudio;
+  /** @param onAudio Called with each RTP packet that comes down. @param through Straight to relays unless given. */
+  constructor(onAudio: (packet: Buffer) => void, through: Through = async (relay) => relay) {
+    this.#down = (packet, pass) => {
+      if (isRtp(packet)) onAudio(packet);
+      pass();
+    };
+    this.#through = through;
   }
 
   /** The answer with each UDP candidate led through this network; it has no other candidates then. */
@@ -45,7 +38,7 @@ export class LastMile implements AsyncDisposable {
       .replace(
         UDP_CANDIDATE,
         (_line, start: string, address: string, port: string, end: string) => {
-          const own = this.#fronts.get(`${address}:${port}`)!.socket.address();
+          const own = this.#paths.get(`${address}:${port}`)!.address;
           return `${start}${own.address} ${own.port}${end}`;
         },
       );
@@ -53,50 +46,19 @@ export class LastMile implements AsyncDisposable {
 
   /** From now on, what clients send to one relay goes to another. */
   shift(from: TrunkAddress, to: TrunkAddress): void {
-    const front = this.#fronts.get(`${from.address}:${from.port}`);
-    if (!front) throw new Error(`No answer named the relay ${from.address}:${from.port}.`);
-    front.relay = to;
+    const path = this.#paths.get(`${from.address}:${from.port}`);
+    if (!path) throw new Error(`No answer named the relay ${from.address}:${from.port}.`);
+    path.to = to;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true;
-    const sockets: Socket[] = [];
-    for (const { socket, upstreams } of this.#fronts.values()) {
-      sockets.push(socket, ...upstreams.values());
-    }
-    await Promise.all(sockets.map((it) => new Promise<void>((done) => void it.close(done))));
+    await Promise.all([...this.#paths.values()].map((path) => path[Symbol.asyncDispose]()));
   }
 
   async #open(relay: TrunkAddress): Promise<void> {
     const name = `${relay.address}:${relay.port}`;
-    if (this.#fronts.has(name)) return;
-    const socket = createSocket('udp4').bind(0, LOOPBACK);
-    const front: Front = { socket, relay, upstreams: new Map() };
-    this.#fronts.set(name, front);
-    socket.on('message', (packet, client) => {
-      if (this.#closed) return;
-      const { port, address } = front.relay;
-      this.#upstreamOf(front, client).send(packet, port, address);
-    });
-    await once(socket, 'listening');
+    if (this.#paths.has(name)) return;
+    const next = await this.#through(relay);
+    this.#paths.set(name, await UdpPath.open(next, { down: this.#down }));
   }
-
-  #upstreamOf(front: Front, { address, port }: TrunkAddress): Socket {
-    const client = `${address}:${port}`;
-    const known = front.upstreams.get(client);
-    if (known) return known;
-    const upstream = createSocket('udp4').bind(0, LOOPBACK);
-    upstream.on('message', (packet) => {
-      if (this.#closed) return;
-      if (isAudio(packet)) this.#onAudio();
-      front.socket.send(packet, port, address);
-    });
-    front.upstreams.set(client, upstream);
-    return upstream;
-  }
-}
-
-function isAudio(packet: Buffer): boolean {
-  const [first = 0] = packet;
-  return first >= FIRST_RTP && first <= LAST_RTP && !isRtcp(packet);
 }

@@ -92,14 +92,19 @@ export class DrillRegion implements AsyncDisposable {
     return this.#plan.relay.listeners[0]!;
   }
 
+  /** Where relays of other regions send to. */
+  get trunk(): TrunkAddress {
+    return this.#plan.relay.trunk;
+  }
+
   /** The newest one. */
   get relay(): CommandProcess {
     return this.#relays.at(-1)!;
   }
 
-  /** Settles once it is ready. */
-  async startRelay(): Promise<void> {
-    await this.#spawnRelay(this.#relayConfig());
+  /** Settles once it is ready. @param routes To the relays of other regions; those of the plan unless given. */
+  async startRelay(routes: RelayConfig['routes'] = this.#plan.routes): Promise<void> {
+    await this.#spawnRelay({ ...this.#relayConfig(), routes });
   }
 
   /** Starts one that takes the place of the newest one, which goes on beside it; settles once it is ready. */

@@ -1,5 +1,6 @@
 /** Finds drills and runs them, one after another. */
 import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { reasonsOf } from '../../origin/reasons.ts';
 import type { Drill, DrillResult, Figures } from './drill.ts';
 import { Stage } from './stage.ts';
@@ -14,7 +15,7 @@ export async function allDrills(): Promise<Drill[]> {
   const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith(SUFFIX));
   return Promise.all(
     files.toSorted().map(async (file) => {
-      const { drill }: { drill: Drill } = await import(`./${file}`);
+      const { drill }: { drill: Drill } = await import(join(import.meta.dirname, file));
       if (drill.name + SUFFIX !== file) throw new Error(`${file} has the drill ${drill.name}.`);
       return drill;
     }),

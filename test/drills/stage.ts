@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { placeOfRegion } from '../../local/place.ts';
 import { Calls } from './calls.ts';
+import type { Through } from './last-mile.ts';
 import { Setups } from './setups.ts';
 import { System } from './system.ts';
 
@@ -39,15 +40,16 @@ export class Stage implements AsyncDisposable {
     return this.#props.use(prop);
   }
 
-  /** A whole system of its own. */
-  async system(): Promise<System> {
-    return this.use(await System.start({ signal: this.signal, log: this.log }));
+  /** A whole system of its own. @param transceivers Of regions that have another number than usual. */
+  async system(transceivers?: Readonly<Record<string, number>>): Promise<System> {
+    return this.use(await System.start({ signal: this.signal, log: this.log, transceivers }));
   }
 
   /** Calls from the place of a region, each of which is heard. */
-  async calls(system: System, from: string, count: number): Promise<Calls> {
+  async calls(system: System, from: string, count: number, through?: Through): Promise<Calls> {
     const place = placeOfRegion(system.footprint[from]!);
-    const calls = this.use(await Calls.place(count, { edge: system.edge.url, place }));
+    const options = { edge: system.edge.url, place, ...(through && { through }) };
+    const calls = this.use(await Calls.place(count, options));
     this.log(`${count} calls from ${from} are heard`);
     return calls;
   }

@@ -13,11 +13,16 @@ import { DrillRegion } from './region.ts';
 export const HOME = 'eu-central-1';
 export const ELSEWHERE = 'us-east-1';
 
-/** Of each region. */
+/** Of each region unless told otherwise. */
 const TRANSCEIVERS = 2;
 
 /** Milliseconds between two looks at the rosters. */
 const LOOK = 100;
+
+export interface SystemOptions extends EdgeStart {
+  /** By region. */
+  readonly transceivers?: Readonly<Record<string, number>> | undefined;
+}
 
 export class System implements AsyncDisposable {
   readonly footprint: Footprint;
@@ -41,7 +46,7 @@ export class System implements AsyncDisposable {
   }
 
   /** @throws Error when a part cannot start; nothing stays behind then. */
-  static async start({ signal, log }: EdgeStart): Promise<System> {
+  static async start({ signal, log, transceivers = {} }: SystemOptions): Promise<System> {
     await using props = new AsyncDisposableStack();
     const all = await readFootprint(REGIONS_DIR);
     const footprint = { [HOME]: all[HOME]!, [ELSEWHERE]: all[ELSEWHERE]! };
@@ -50,7 +55,7 @@ export class System implements AsyncDisposable {
       ports: 'free',
       backend: 'echo',
       logLevel: 'error',
-      transceiversOf: () => TRANSCEIVERS,
+      transceiversOf: (name) => transceivers[name] ?? TRANSCEIVERS,
     });
     const portOf = await chooseRegionPorts(plan);
     const edge = { address: LOOPBACK, port: plan.edgePort };

@@ -122,6 +122,12 @@ describeWith(KUBECTL, 'the overlay of', () => {
       }
     });
 
+    test('has its region on the services whose series are to be of it', () => {
+      const region = { metadata: { labels: { 'global-relay/region': name } } };
+      expect(named(objects, 'Service', 'relay-admin')).toMatchObject(region);
+      expect(named(objects, 'Service', 'transceiver')).toMatchObject(region);
+    });
+
     test('gives each pod more time to end than its drain takes', async () => {
       const pods = podsOf(objects);
       const [relay, transceiver] = [pods.get('relay')!, pods.get('transceiver')!];

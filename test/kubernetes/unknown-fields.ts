@@ -11,8 +11,16 @@ const ServiceMonitorSchema = v.strictObject({
   metadata: v.looseObject({ name: v.string() }),
   spec: v.strictObject({
     selector: v.strictObject({ matchLabels: LABELS }),
+    jobLabel: v.string(),
     endpoints: v.array(
-      v.strictObject({ port: v.string(), path: v.string(), interval: v.string() }),
+      v.strictObject({
+        port: v.string(),
+        path: v.string(),
+        interval: v.string(),
+        relabelings: v.array(
+          v.strictObject({ sourceLabels: v.array(v.string()), targetLabel: v.string() }),
+        ),
+      }),
     ),
   }),
 });

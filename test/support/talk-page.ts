@@ -66,6 +66,12 @@ export class TalkPage {
     this.#call = await this.page.evaluateHandle<[], () => Promise<PageCall>>(expression);
   }
 
+  /** Presses a button once it may be pressed. */
+  async press(selector: string): Promise<void> {
+    await this.page.waitForSelector(`${selector}:not(:disabled)`);
+    await this.page.click(selector);
+  }
+
   /** Fails at once, with what the page shows, when the call does. */
   async untilLive(): Promise<void> {
     await until(async () => {
@@ -102,6 +108,17 @@ export class TalkPage {
         call.echo(new Uint8Array(size).map((_, index) => (index * 31) ^ (index >> 8))),
       length,
     );
+  }
+
+  /** Waits until so many more RTP packets have gone each way. */
+  async untilPassed(packets: number): Promise<void> {
+    const before = await this.stats();
+    await until(async () => {
+      const now = await this.stats();
+      return (
+        now.packetsIn >= before.packetsIn + packets && now.packetsOut >= before.packetsOut + packets
+      );
+    });
   }
 
   /** Waits until sound is heard and `packets` more RTP packets have gone each way. */

@@ -1,8 +1,12 @@
 /** The page: a button that starts and ends a call, and what there is to see of it. */
 import { Call } from './call.js';
 import { byId, setHidden, setText } from './dom.js';
-import { showKeyNumber } from './key-number.js';
-import { drawHops, mediaHops, signalingHops } from './path.js';
+import { Faults } from './faults.js';
+import { Graphs } from './graphs.js';
+import { showKeyNumbers } from './key-number.js';
+import { LocalControl } from './local-control.js';
+import { describeMap, drawMap } from './map.js';
+import { RelayRegions, drawHops, mediaHops, signalingHops } from './path.js';
 import { PLACES } from './places.js';
 import { drawWaterfall, formatMs } from './waterfall.js';
 import { askWhere } from './where.js';
@@ -30,6 +34,11 @@ const STATUS = {
   failed: 'The call failed.',
 };
 
+const TONE_STATUS = {
+  asking: 'Starting the tone…',
+  live: 'You are live: the tone that you hear went there and back.',
+};
+
 const app = byId('app', HTMLElement);
 const signalingList = byId('path-signaling', HTMLElement);
 const mediaList = byId('path-media', HTMLElement);
@@ -37,14 +46,22 @@ const stageList = byId('stages', HTMLElement);
 const talk = byId('talk', HTMLButtonElement);
 const checkData = byId('check-data', HTMLButtonElement);
 const placeSelect = byId('place', HTMLSelectElement);
+const sourceSelect = byId('source', HTMLSelectElement);
 const audio = byId('audio', HTMLAudioElement);
+const map = document.querySelector('#map');
 const isLocal = LOCAL_HOSTS.includes(location.hostname);
+const graphs = new Graphs(byId('graphs', HTMLElement));
+const faults = new Faults(LocalControl.find());
+const relays = new RelayRegions();
 
 /** @type {Call | undefined} */
 let call;
 
-/** @type {readonly string[]} Relays that take in the media of a call from the chosen place. */
-let nearRelays = [];
+/** @type {import('./where.js').Where | undefined} What the edge said last of the chosen place. */
+let where;
+
+/** Whether media came since the last look. */
+let isFlowing = false;
 
 /** The last call made on this page, whatever became of it. */
 export function currentCall() {
@@ -58,13 +75,19 @@ if (isLocal) {
 }
 talk.addEventListener('click', () => (isOngoing(call) ? call?.hangUp() : startCall()));
 checkData.addEventListener('click', () => void call?.checkData());
+faults.addEventListener('act', () => graphs.mark());
+faults.addEventListener('down', showMap);
+faults.addEventListener('steering', () => void showWhere());
 addEventListener('pagehide', () => call?.hangUp());
 setInterval(() => void readLive(), LIVE_INTERVAL);
 void showWhere();
 
 function startCall() {
-  const started = new Call(chosenPlace());
+  const started = new Call(chosenPlace(), sourceSelect.value === 'tone' ? 'tone' : 'microphone');
   call = started;
+  isFlowing = false;
+  graphs.clear();
+  faults.watch(started);
   showLive(NO_NUMBERS);
   started.addEventListener('change', () => {
     if (call === started) show(started);
@@ -91,10 +114,12 @@ function show(shown) {
   app.dataset.state = shown.state;
   talk.textContent = ongoing ? 'Hang up' : 'Talk';
   placeSelect.disabled = ongoing;
-  setText('status', STATUS[shown.state]);
+  sourceSelect.disabled = ongoing;
+  setText('status', { ...STATUS, ...(shown.source === 'tone' && TONE_STATUS) }[shown.state]);
   showError(shown.error);
   setText('call-title', titleOf(shown));
-  showKeyNumber(shown.stages);
+  showKeyNumbers(shown);
+  if (!ongoing) isFlowing = false;
   showPath(shown);
   setHidden('stages-empty', shown.stages.length > 0);
   drawWaterfall(stageList, shown.stages, shown.edgeTimings);
@@ -124,7 +149,46 @@ function showPath(shown) {
   setHidden('path', !known);
   setHidden('path-empty', known);
   drawHops(signalingList, known ? signalingHops(shown) : []);
-  drawHops(mediaList, known ? mediaHops(shown, nearRelays) : []);
+  drawHops(mediaList, known ? mediaHops(shown, relays) : []);
+  showMap();
+  showFaults();
+}
+
+function showMap() {
+  if (!map) return;
+  const ongoing = isOngoing(call) ? call : undefined;
+  const { cluster, transceiver } = ongoing?.path ?? {};
+  const entry = ongoing && cluster ? relays.entryOf(ongoing) : undefined;
+  const state = {
+    regions: where?.regions ?? [],
+    down: faults.down,
+    client: where?.client,
+    clientName: chosenPlace()?.name ?? 'You',
+    call:
+      entry && cluster
+        ? {
+            entry,
+            cluster,
+            transceiver: transceiver ?? '',
+            lit: isFlowing && faults.down !== entry,
+            transport: ongoing?.relay?.endsWith('/tcp') ? 'tcp' : 'udp',
+          }
+        : undefined,
+  };
+  drawMap(map, state);
+  setText('map-words', describeMap(state));
+}
+
+function showFaults() {
+  const ongoing = isOngoing(call) ? call : undefined;
+  const known = ongoing?.path.cluster !== undefined;
+  faults.show({
+    call: ongoing,
+    entry: ongoing && known ? relays.entryOf(ongoing) : undefined,
+    cluster: (known ? ongoing?.path.cluster : undefined) ?? where?.region,
+    regions: where?.regions ?? [],
+    place: chosenPlace(),
+  });
 }
 
 /** @param {Call} shown */
@@ -138,20 +202,31 @@ function showData({ state, stages, dataCheck }) {
   setText('data', same ? good : 'Data channel: what came back is not what went out');
 }
 
+let packetsBefore = 0;
+
 async function readLive() {
   const shown = call;
   if (!shown || !isOngoing(shown)) return;
   const stats = await shown.stats();
-  if (shown === call && isOngoing(shown)) showLive(stats);
+  if (shown !== call || !isOngoing(shown)) return;
+  const packets = stats.packetsIn + stats.packetsOut;
+  const flows = packets > packetsBefore && shown.state === 'live';
+  packetsBefore = packets;
+  if (flows !== isFlowing) {
+    isFlowing = flows;
+    showMap();
+  }
+  if (shown.state === 'live' || shown.state === 'interrupted') graphs.add(stats);
+  faults.showGap(shown);
+  showLive({ ...stats });
+  showLevels(shown.level, stats.levelIn);
 }
 
 /** @param {LiveNumbers} numbers */
-function showLive({ packetsOut, packetsIn, packetsLost, rtt, levelOut = 0, levelIn = 0 }) {
+function showLive({ packetsOut, packetsIn, packetsLost }) {
   setText('packets-out', String(packetsOut ?? '–'));
   setText('packets-in', String(packetsIn ?? '–'));
   setText('packets-lost', String(packetsLost ?? '–'));
-  setText('rtt', rtt === undefined ? '–' : formatMs(rtt));
-  showLevels(levelOut, levelIn);
 }
 
 /** What the last call left stays, under a title that says whose it is. */
@@ -163,10 +238,16 @@ function changePlace() {
 
 async function showWhere() {
   const place = chosenPlace();
-  const { sentence, relays } = await askWhere(place);
+  const answer = await askWhere(place);
   if (chosenPlace() !== place) return;
-  setText('where', sentence);
-  nearRelays = relays;
+  where = answer;
+  relays.learn(answer.ingress);
+  setText('where', answer.sentence);
+  if (call && isOngoing(call)) showPath(call);
+  else {
+    showMap();
+    showFaults();
+  }
 }
 
 /**

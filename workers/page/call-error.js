@@ -37,6 +37,12 @@ export async function readProblem(response) {
 export function noAnswer(title, candidates) {
   const relays = candidates.join(' or ');
   if (!relays) return new CallError(title, 'The answer named no relay; see the log of the edge.');
+  if (relays.startsWith('127.') && navigator.userAgent.includes('Firefox')) {
+    const detail =
+      'Firefox sends no media to 127.0.0.1. Start with an address of this machine in your network, ' +
+      'as npm start -- --media 192.168.1.5, or open this page in another browser.';
+    return new CallError(title, detail);
+  }
   const remedy = relays.startsWith('127.')
     ? 'That is on this machine: see in the terminal of npm start whether the region still runs, and ' +
       'that no extension or setting of this browser forbids UDP in WebRTC.'

@@ -1,8 +1,11 @@
-/** One call: microphone in, an offer to the edge, its answer, audio out. Knows nothing of the page. */
-import { readCandidates, readRelayPath, readServerTiming } from './answer.js';
-import { CallError, asCallError, noAnswer, readProblem } from './call-error.js';
+/** One call: sound in, an offer to the edge, its answer, sound out. Knows nothing of the page. */
+import { AnswerTime } from './answer-time.js';
+import { CallError, asCallError, noAnswer } from './call-error.js';
+import { CallStages } from './call-stages.js';
 import { Echo } from './echo.js';
-import { placeHeaders } from './places.js';
+import { Signaling } from './signaling.js';
+import { openSource } from './sound-source.js';
+import { SoundWatch } from './sound-watch.js';
 import { summarize } from './stats.js';
 
 /**
@@ -11,15 +14,6 @@ import { summarize } from './stats.js';
  *
  * @typedef {'asking' | 'starting' | 'connecting' | 'unanswered' | 'live' | 'interrupted' | 'ended' | 'failed'} CallState
  */
-
-/**
- * @typedef {object} Stage
- * @property {string} name
- * @property {number} start Milliseconds since the call was asked for.
- * @property {number} end
- */
-
-const CALLS_URL = '/v1/calls';
 
 /** The label that clients of the Realtime API open. */
 const CHANNEL_LABEL = 'oai-events';
@@ -37,8 +31,6 @@ const CONNECT_TIMEOUT = 30_000;
 export class Call extends EventTarget {
   /** @type {CallState} */
   state = 'asking';
-  /** @type {Stage[]} In the order they ended. */
-  stages = [];
   /** @type {import('./answer.js').ServerTiming[]} How the edge spent its time. */
   edgeTimings = [];
   /** @type {import('./answer.js').RelayPath} */
@@ -53,38 +45,46 @@ export class Call extends EventTarget {
   error;
   /** @type {MediaStream | undefined} */
   remoteStream;
+  /** What is heard. */
+  sound = new SoundWatch();
+  /** @type {AnswerTime | undefined} Of a call that says what a microphone hears. */
+  answerTime;
 
-  #start = performance.now();
+  #stages = new CallStages();
   #peer = new RTCPeerConnection({ bundlePolicy: 'max-bundle' });
   #channel = this.#peer.createDataChannel(CHANNEL_LABEL);
-  #echo = new Echo(this.#channel);
-  /** @type {MediaStream | undefined} */
-  #microphone;
-  /** @type {string | undefined} */
-  #location;
-  #mark = 0;
+  #echo = new Echo(this.#channel, () => this.source === 'tone');
+  #signaling;
+  /** @type {import('./sound-source.js').SoundSource | undefined} */
+  #source;
 
-  /** @param {import('./places.js').Place | undefined} place Where to call from, in a local run. */
-  constructor(place) {
+  /**
+   * @param {import('./places.js').Place | undefined} place Where to call from, in a local run.
+   * @param {import('./sound-source.js').SourceKind} source What to say.
+   */
+  constructor(place, source) {
     super();
     this.place = place;
+    this.source = source;
+    this.#signaling = new Signaling(place);
     this.#peer.addEventListener('connectionstatechange', () => this.#onConnectionState());
     this.#peer.addEventListener('iceconnectionstatechange', () => this.#onIceState());
     this.#peer.addEventListener('track', (event) => this.#onTrack(event));
     this.#channel.addEventListener('open', () => void this.#onChannelOpen());
+    this.sound.addEventListener('start', (event) => this.#onSound(event));
   }
 
   /** Never rejects: what goes wrong is in `error`. */
   async start() {
     try {
-      await this.#openMicrophone();
+      await this.#openSource();
       if (this.#isOver()) return;
       this.#set('starting');
       const answer = await this.#exchange(await this.#offer());
       // Hanging up while the request was under way: the session it made must not stay.
-      if (this.state !== 'starting') return await this.#deleteSession();
+      if (this.state !== 'starting') return await this.#signaling.end();
       this.#set('connecting');
-      this.#mark = this.#now();
+      this.#stages.begin();
       await this.#peer.setRemoteDescription({ type: 'answer', sdp: answer });
       setTimeout(() => this.#tellUnlessAnswered(), UNANSWERED_AFTER);
       setTimeout(() => this.#failUnlessConnected(), CONNECT_TIMEOUT);
@@ -99,6 +99,33 @@ export class Call extends EventTarget {
     if (!this.#isOver()) this.#close('ended');
   }
 
+  /**
+   * Finds a path anew, by the relays that are the nearest now; the call goes on by the one it has meanwhile.
+   * @param {'udp' | 'tcp'} [transport] The only one to go by; any without it.
+   * @returns {Promise<void>} Once the edge has answered; rejects with a CallError when it refuses.
+   */
+  async restartIce(transport) {
+    try {
+      await this.#restartOnce(transport);
+      // A pair of before is kept while it answers, if it is the better one, and it answers until the next restart.
+      if (transport) await this.#restartOnce(transport);
+    } catch (error) {
+      const isOffered = this.#peer.signalingState === 'have-local-offer';
+      if (isOffered) await this.#peer.setLocalDescription({ type: 'rollback' });
+      throw asCallError(error);
+    }
+  }
+
+  /** @param {'udp' | 'tcp' | undefined} transport */
+  async #restartOnce(transport) {
+    await this.#peer.setLocalDescription(await this.#peer.createOffer({ iceRestart: true }));
+    const offer = this.#peer.localDescription?.sdp ?? '';
+    const { answer, candidates } = await this.#signaling.restart(offer, transport);
+    await this.#peer.setRemoteDescription({ type: 'answer', sdp: answer });
+    this.candidates = candidates;
+    this.#changed();
+  }
+
   /** @returns {Promise<import('./stats.js').CallStats>} */
   async stats() {
     const stats = summarize(await this.#peer.getStats());
@@ -109,6 +136,15 @@ export class Call extends EventTarget {
     return stats;
   }
 
+  get stages() {
+    return this.#stages.all;
+  }
+
+  /** Loudness of what is said now, 0 to 1. */
+  get level() {
+    return this.#source?.level() ?? 0;
+  }
+
   /**
    * @param {string | Uint8Array<ArrayBuffer>} data
    * @returns {Promise<boolean>} Whether it came back as it went.
@@ -117,30 +153,26 @@ export class Call extends EventTarget {
     return this.#echo.send(data);
   }
 
-  /** Sends text and 100 kB of bytes and compares what comes back; the result is in `dataCheck`. */
+  /** Sends texts and compares what comes back; the result is in `dataCheck`. */
   async checkData() {
-    try {
-      this.dataCheck = await this.#echo.check();
-    } catch {
-      this.dataCheck = { same: false, bytes: 0, ms: 0 };
-    }
+    this.dataCheck = await this.#echo.check().catch(() => ({ same: false, bytes: 0, ms: 0 }));
     this.#changed();
   }
 
-  async #openMicrophone() {
-    const mark = this.#now();
-    this.#microphone = await navigator.mediaDevices.getUserMedia({ audio: true });
-    this.#stage('microphone', mark);
-    if (this.#isOver()) return this.#stopMicrophone();
-    for (const track of this.#microphone.getTracks()) {
-      this.#peer.addTrack(track, this.#microphone);
-    }
+  async #openSource() {
+    this.#stages.begin();
+    const source = await openSource(this.source);
+    this.#stage(this.source);
+    if (this.#isOver()) return source.stop();
+    this.#source = source;
+    if (this.source === 'microphone') this.answerTime = new AnswerTime(source.level);
+    for (const track of source.stream.getTracks()) this.#peer.addTrack(track, source.stream);
   }
 
   async #offer() {
-    const mark = this.#now();
+    this.#stages.begin();
     await this.#peer.setLocalDescription();
-    this.#stage('offer', mark);
+    this.#stage('offer');
     return this.#peer.localDescription?.sdp ?? '';
   }
 
@@ -149,27 +181,18 @@ export class Call extends EventTarget {
    * @returns {Promise<string>} The answer.
    */
   async #exchange(offer) {
-    const mark = this.#now();
-    const response = await fetch(CALLS_URL, {
-      method: 'POST',
-      headers: { 'content-type': 'application/sdp', ...placeHeaders(this.place) },
-      body: offer,
-    });
-    if (response.status !== 201) throw await readProblem(response);
-    const answer = await response.text();
-    this.#location = response.headers.get('location') ?? undefined;
-    this.path = readRelayPath(response.headers.get('relay-path'));
-    this.edgeTimings = readServerTiming(response.headers.get('server-timing'));
-    this.candidates = readCandidates(answer);
-    this.#stage('edge', mark);
+    this.#stages.begin();
+    const { answer, path, edgeTimings, candidates } = await this.#signaling.start(offer);
+    Object.assign(this, { path, edgeTimings, candidates });
+    this.#stage('edge');
     return answer;
   }
 
   #onIceState() {
     const { iceConnectionState } = this.#peer;
-    if (iceConnectionState === 'connected' && !this.#has('ice')) {
-      this.#stage('ice', this.#mark);
-      this.#mark = this.#now();
+    if (iceConnectionState === 'connected' && !this.#stages.has('ice')) {
+      this.#stage('ice');
+      this.#stages.begin();
       if (this.state === 'unanswered') this.#set('connecting');
     }
   }
@@ -189,20 +212,27 @@ export class Call extends EventTarget {
 
   /** Events of one moment come in any order: a channel that is open says as much as the connection. */
   #reachDtls() {
-    if (this.#has('dtls')) return;
-    this.#stage('dtls', this.#mark);
-    this.#mark = this.#now();
+    if (this.#stages.has('dtls')) return;
+    this.#stage('dtls');
+    this.#stages.begin();
   }
 
   async #onChannelOpen() {
     this.#reachDtls();
-    this.#stage('data', this.#mark);
+    this.#stage('data');
     await this.checkData();
   }
 
+  /** @param {Event} event */
+  #onSound(event) {
+    if (event instanceof CustomEvent) this.answerTime?.soundStarts(event.detail);
+    this.#changed();
+  }
+
   /** @param {RTCTrackEvent} event */
-  #onTrack(event) {
-    this.remoteStream = new MediaStream([event.track]);
+  #onTrack({ track, receiver }) {
+    this.remoteStream = new MediaStream([track]);
+    if (!this.#isOver()) this.sound.start(receiver);
     this.dispatchEvent(new Event('audio'));
   }
 
@@ -211,14 +241,14 @@ export class Call extends EventTarget {
       const { packetsIn } = await this.stats();
       if (packetsIn > 0) {
         this.#reachDtls();
-        return this.#stage('audio', this.#mark);
+        return this.#stage('audio');
       }
       await new Promise((resolve) => setTimeout(resolve, FIRST_AUDIO_POLL));
     }
   }
 
   #tellUnlessAnswered() {
-    if (this.state === 'connecting' && !this.#has('ice')) this.#set('unanswered');
+    if (this.state === 'connecting' && !this.#stages.has('ice')) this.#set('unanswered');
   }
 
   #failUnlessConnected() {
@@ -226,8 +256,8 @@ export class Call extends EventTarget {
   }
 
   #noMedia() {
-    if (!this.#has('ice')) return noAnswer('No media path came up', this.candidates);
-    if (this.#has('dtls')) return noAnswer('The media path is gone', this.candidates);
+    if (!this.#stages.has('ice')) return noAnswer('No media path came up', this.candidates);
+    if (this.#stages.has('dtls')) return noAnswer('The media path is gone', this.candidates);
     return new CallError('DTLS did not succeed', 'A relay answers; press Talk to try again.');
   }
 
@@ -240,47 +270,21 @@ export class Call extends EventTarget {
 
   /** @param {CallState} state */
   #close(state) {
-    this.#stopMicrophone();
+    this.#source?.stop();
+    this.answerTime?.stop();
+    this.sound.stop();
     this.#set(state);
     // The edge first: a peer that says goodbye before it ends the session itself, and DELETE finds none.
-    void this.#deleteSession().finally(() => this.#peer.close());
-  }
-
-  #stopMicrophone() {
-    for (const track of this.#microphone?.getTracks() ?? []) track.stop();
-  }
-
-  async #deleteSession() {
-    const location = this.#location;
-    if (!location) return;
-    this.#location = undefined;
-    try {
-      // keepalive lets the request outlive the page.
-      await fetch(location, { method: 'DELETE', keepalive: true });
-    } catch {
-      // The session ends by itself when its client is gone.
-    }
+    void this.#signaling.end().finally(() => this.#peer.close());
   }
 
   #isOver() {
     return this.state === 'ended' || this.state === 'failed';
   }
 
-  #now() {
-    return performance.now() - this.#start;
-  }
-
   /** @param {string} name */
-  #has(name) {
-    return this.stages.some((stage) => stage.name === name);
-  }
-
-  /**
-   * @param {string} name
-   * @param {number} start
-   */
-  #stage(name, start) {
-    this.stages = [...this.stages, { name, start, end: this.#now() }];
+  #stage(name) {
+    this.#stages.end(name);
     this.#changed();
   }
 

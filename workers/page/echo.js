@@ -9,6 +9,12 @@ const LARGE_MESSAGE = 100_000;
 /** The back ends that may be sent large texts: for a model they would be part of what it thinks about. */
 const PARROT = 'parrot';
 
+/** Asks the parrot, which takes turns and would wait for a tone to pause, to say all back at once. */
+const ECHO_VOICE = {
+  type: 'session.update',
+  session: { type: 'realtime', audio: { output: { voice: 'echo' } } },
+};
+
 /** @typedef {string | ArrayBuffer} Message */
 
 export class Echo {
@@ -19,9 +25,15 @@ export class Echo {
   /** @type {string | undefined} The model that a back end of the Realtime protocol says it is. */
   #model;
 
-  /** @param {RTCDataChannel} channel */
-  constructor(channel) {
+  #wantsEcho;
+
+  /**
+   * @param {RTCDataChannel} channel
+   * @param {() => boolean} wantsEcho Whether sound should come back at once.
+   */
+  constructor(channel, wantsEcho) {
     this.#channel = channel;
+    this.#wantsEcho = wantsEcho;
     channel.binaryType = 'arraybuffer';
     channel.addEventListener('message', ({ data }) => this.#onMessage(data));
   }
@@ -64,8 +76,14 @@ export class Echo {
   /** @param {Message} data */
   #onMessage(data) {
     const event = eventOf(data);
-    if (event?.type === 'session.created') this.#model = event.session?.model ?? '';
+    if (event?.type === 'session.created') this.#onSession(event.session?.model ?? '');
     for (const take of this.#waiting) take(data);
+  }
+
+  /** @param {string} model */
+  #onSession(model) {
+    this.#model = model;
+    if (model === PARROT && this.#wantsEcho()) this.#channel.send(JSON.stringify(ECHO_VOICE));
   }
 
   /**

@@ -1,16 +1,29 @@
-/** The number that a call is judged by: how long until the caller's own voice is back. */
+/** The two numbers that a call is judged by: how soon it is connected, and how soon it is answered. */
 import { setText } from './dom.js';
 import { formatMs } from './waterfall.js';
 
-/** @param {readonly import('./call.js').Stage[]} stages */
-export function showKeyNumber(stages) {
+const WITHOUT_PROMPT = 'from pressing Talk, without the microphone prompt';
+
+/** @param {import('./call.js').Call} call */
+export function showKeyNumbers({ stages, source, answerTime }) {
+  const opened = stages.find(({ name }) => name === source);
+  const dtls = stages.find(({ name }) => name === 'dtls');
   const audio = stages.find(({ name }) => name === 'audio');
-  const microphone = stages.find(({ name }) => name === 'microphone');
-  if (!audio || !microphone) {
-    setText('first-audio', '–');
-    setText('first-audio-with', 'without the microphone prompt');
+  const connected = opened && dtls && dtls.end - (opened.end - opened.start);
+  setText('connected', connected === undefined ? '–' : formatMs(connected));
+  setText(
+    'connected-note',
+    dtls && source === 'microphone'
+      ? `${WITHOUT_PROMPT}; ${formatMs(dtls.end)} with it`
+      : WITHOUT_PROMPT,
+  );
+  if (source === 'tone') {
+    setText('answer-title', 'First sound');
+    setText('answer', dtls && audio ? formatMs(audio.end - dtls.end) : '–');
+    setText('answer-note', 'after the call was connected');
     return;
   }
-  setText('first-audio', formatMs(audio.end - (microphone.end - microphone.start)));
-  setText('first-audio-with', `without the microphone prompt; ${formatMs(audio.end)} with it`);
+  setText('answer-title', 'Answered');
+  setText('answer', answerTime?.last === undefined ? '–' : formatMs(answerTime.last));
+  setText('answer-note', 'after you last stopped speaking; the parrot waits 500 ms to be sure');
 }

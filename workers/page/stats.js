@@ -7,8 +7,8 @@
  * @property {number} packetsLost
  * @property {number} energyIn Energy heard since the start: grows with sound, stands still in silence.
  * @property {number} levelIn Loudness of what comes back, 0 to 1.
- * @property {number} levelOut Loudness of the microphone, 0 to 1.
  * @property {number | undefined} rtt Round trip of the last connectivity check, in milliseconds.
+ * @property {number | undefined} jitter Of the packets that come (RFC 3550 §6.4.1), in milliseconds.
  * @property {string | undefined} relay `ADDRESS:PORT/TRANSPORT` that media goes to.
  */
 
@@ -24,8 +24,8 @@ export function summarize(report) {
     packetsLost: 0,
     energyIn: 0,
     levelIn: 0,
-    levelOut: 0,
     rtt: undefined,
+    jitter: undefined,
     relay: undefined,
   };
   for (const entry of report.values()) {
@@ -34,15 +34,30 @@ export function summarize(report) {
       summary.packetsLost += entry.packetsLost ?? 0;
       summary.energyIn += entry.totalAudioEnergy ?? 0;
       summary.levelIn = Math.max(summary.levelIn, entry.audioLevel ?? 0);
+      if (entry.jitter !== undefined) summary.jitter = entry.jitter * 1000;
     } else if (entry.type === 'outbound-rtp') {
       summary.packetsOut += entry.packetsSent ?? 0;
-    } else if (entry.type === 'media-source') {
-      summary.levelOut = Math.max(summary.levelOut, entry.audioLevel ?? 0);
-    } else if (entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded') {
-      const remote = report.get(entry.remoteCandidateId);
-      if (entry.currentRoundTripTime !== undefined) summary.rtt = entry.currentRoundTripTime * 1000;
-      if (remote?.address) summary.relay = `${remote.address}:${remote.port}/${remote.protocol}`;
     }
   }
+  const pair = selectedPair(report);
+  const remote = pair && report.get(pair.remoteCandidateId);
+  if (pair?.currentRoundTripTime !== undefined) summary.rtt = pair.currentRoundTripTime * 1000;
+  if (remote?.address) summary.relay = `${remote.address}:${remote.port}/${remote.protocol}`;
   return summary;
+}
+
+/**
+ * The pair that media goes by: the transport names it, or, in Firefox, the pair says so itself. Others may
+ * be nominated as well.
+ *
+ * @param {RTCStatsReport} report
+ */
+function selectedPair(report) {
+  for (const entry of report.values()) {
+    if (entry.type === 'transport' && entry.selectedCandidatePairId) {
+      return report.get(entry.selectedCandidatePairId);
+    }
+    if (entry.type === 'candidate-pair' && entry.selected) return entry;
+  }
+  return undefined;
 }

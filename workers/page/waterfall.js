@@ -1,24 +1,26 @@
 /**
  * Draws the stages of a call's setup as bars on one time axis, the edge's own split below its stage.
- * The axis begins once the microphone is open: a person's time to answer a prompt would dwarf the rest.
+ * The axis begins once what is said is there: a person's time to answer a prompt would dwarf the rest.
  */
 
-/** @typedef {import('./call.js').Stage & { part?: boolean }} Row */
+/** @typedef {import('./call-stages.js').Stage & { part?: boolean }} Row */
 
 /** @type {Readonly<Record<string, string>>} */
 const LABELS = {
   microphone: 'Microphone',
+  tone: 'Tone',
   offer: 'Offer',
   edge: 'Edge',
   ice: 'ICE',
   dtls: 'DTLS',
   data: 'Data channel',
-  audio: 'First audio',
+  audio: 'First sound',
 };
 
 /** @type {Readonly<Record<string, string>>} */
 const MEANINGS = {
   microphone: 'you allow it and it opens; before the bars begin',
+  tone: 'the browser starts to make it; before the bars begin',
   offer: 'the browser describes what it can',
   edge: 'one request, there and back',
   steer: 'finds the nearest cluster',
@@ -29,7 +31,7 @@ const MEANINGS = {
   ice: 'relay opens the ufrag, transceiver answers',
   dtls: 'both ends agree on keys',
   data: 'opens after DTLS',
-  audio: 'your voice is back, after DTLS',
+  audio: 'the first packet of sound comes, after DTLS',
 };
 
 /** Parts of the edge's time that run inside another part instead of after it. */
@@ -37,11 +39,11 @@ const NESTED = new Set(['answer']);
 
 /**
  * @param {HTMLElement} list
- * @param {readonly import('./call.js').Stage[]} stages
+ * @param {readonly import('./call-stages.js').Stage[]} stages
  * @param {readonly import('./answer.js').ServerTiming[]} edgeTimings
  */
 export function drawWaterfall(list, stages, edgeTimings) {
-  const origin = stages.find(({ name }) => name === 'microphone')?.end ?? 0;
+  const origin = stages.find(({ name }) => name === 'microphone' || name === 'tone')?.end ?? 0;
   const length = Math.max(1, ...stages.map((stage) => stage.end - origin));
   const rows = stages.flatMap((stage) =>
     stage.name === 'edge' ? [stage, ...edgeParts(stage, edgeTimings)] : [stage],
@@ -52,7 +54,7 @@ export function drawWaterfall(list, stages, edgeTimings) {
 /**
  * The edge gives durations only; they are laid end to end and set back by half of what the network took.
  *
- * @param {import('./call.js').Stage} edge
+ * @param {import('./call-stages.js').Stage} edge
  * @param {readonly import('./answer.js').ServerTiming[]} timings
  * @returns {Row[]}
  */

@@ -4,10 +4,16 @@ import { placeHeaders } from './places.js';
 /** How the edge writes a place that it knows by coordinates alone. */
 const COORDINATES = /-?\d+(\.\d+)?, -?\d+(\.\d+)?/g;
 
+/** @typedef {import('./world.js').Coordinates} Coordinates */
+/** @typedef {Coordinates & { region: string, state: 'active' | 'draining' }} Region */
+
 /**
  * @typedef {object} Where
  * @property {string} sentence For people; it says so when the edge cannot tell.
- * @property {string[]} relays `ADDRESS:PORT/TRANSPORT` of those that would take the media in.
+ * @property {string | undefined} region The one that would take the call.
+ * @property {{ region: string, relays: string[] } | undefined} ingress Whose relays, as `ADDRESS:PORT/TRANSPORT`, would take the media in.
+ * @property {Coordinates | undefined} client
+ * @property {Region[]} regions
  */
 
 /**
@@ -16,6 +22,8 @@ const COORDINATES = /-?\d+(\.\d+)?, -?\d+(\.\d+)?/g;
  * @property {string} reason
  * @property {{ region: string, relays: { address: string, port: number, transport: string }[] } | null} ingress
  * @property {{ region: string, distanceKm: number | null }[]} clusters
+ * @property {Coordinates | null} client
+ * @property {Region[]} regions
  */
 
 /**
@@ -30,14 +38,23 @@ export async function askWhere(place) {
     }
     /** @type {WhereAnswer} */
     const answer = await response.json();
-    const relays = answer.ingress?.relays ?? [];
     return {
       sentence: describe(answer, place?.name),
-      relays: relays.map(({ address, port, transport }) => `${address}:${port}/${transport}`),
+      region: answer.region ?? undefined,
+      ingress: answer.ingress
+        ? { region: answer.ingress.region, relays: answer.ingress.relays.map(candidateOf) }
+        : undefined,
+      client: answer.client ?? undefined,
+      regions: answer.regions,
     };
   } catch {
     return unknown('The edge cannot be reached; is it running?');
   }
+}
+
+/** @param {{ address: string, port: number, transport: string }} relay */
+function candidateOf({ address, port, transport }) {
+  return `${address}:${port}/${transport}`;
 }
 
 /**
@@ -45,7 +62,7 @@ export async function askWhere(place) {
  * @returns {Where}
  */
 function unknown(sentence) {
-  return { sentence, relays: [] };
+  return { sentence, region: undefined, ingress: undefined, client: undefined, regions: [] };
 }
 
 /**

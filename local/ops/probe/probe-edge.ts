@@ -1,8 +1,12 @@
 /** What a probe asks of the edge. */
+import * as v from 'valibot';
 import { readCandidates, readRelayPath, readServerTiming } from '../../answer.ts';
 
 /** Characters of an answer's body that are told. */
 const TOLD = 300;
+
+/** What is told of a problem (RFC 9457). */
+const ProblemSchema = v.object({ detail: v.string() });
 
 /** The edge is there and refuses whoever asks, so nothing is known of what it does for others. */
 export class RefusedError extends Error {
@@ -48,7 +52,7 @@ export class ProbeEdge {
       headers: { ...this.#headers, 'content-type': 'application/sdp' },
       body: offer,
     });
-    const told = `the offer is answered with ${status} ${text.slice(0, TOLD)}`;
+    const told = `the offer is answered with ${status}: ${detailOf(text)}`;
     if (CALLERS_OWN.has(status)) throw new RefusedError(told);
     const location = headers.get('location');
     if (status !== 201 || location === null) throw new Error(told);
@@ -71,5 +75,14 @@ export class ProbeEdge {
     const signal = AbortSignal.timeout(this.#timeout);
     const response = await fetch(url, { ...init, signal });
     return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+}
+
+/** What is wrong, in the edge's own words; the body as it is when whatever answers is none. */
+function detailOf(text: string): string {
+  try {
+    return v.parse(ProblemSchema, JSON.parse(text)).detail;
+  } catch {
+    return text.slice(0, TOLD);
   }
 }

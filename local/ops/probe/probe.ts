@@ -34,13 +34,18 @@ export interface ProbeResult {
   readonly at: string;
   readonly status: 'ok' | 'degraded' | 'down' | 'unknown';
   /** What is wrong, in words; none when it is ok. */
-  readonly faults: readonly string[];
+  readonly faults: readonly Fault[];
   /** Milliseconds of each stage that was reached and worked. */
   readonly stages: Readonly<Partial<Record<Stage, number>>>;
   readonly heard?: Heard | undefined;
   readonly relays: readonly RelayCheck[];
   readonly path: PlacedCall['path'];
   readonly serverTiming: PlacedCall['serverTiming'];
+}
+
+export interface Fault {
+  readonly stage: Stage | 'relay';
+  readonly why: string;
 }
 
 /** A check to one candidate: how long its answer took, or why there is none. */
@@ -67,7 +72,7 @@ class Probe {
   readonly #edge: ProbeEdge;
   readonly #at = new Date().toISOString();
   readonly #stages: Partial<Record<Stage, number>> = {};
-  readonly #faults: string[] = [];
+  readonly #faults: Fault[] = [];
   readonly #interrupted: Promise<never>;
   #isRefused = false;
   #relays: readonly RelayCheck[] = [];
@@ -154,7 +159,7 @@ class Probe {
         return { candidate, ms: rounded(await Promise.race([answer, this.#interrupted])) };
       } catch (error) {
         const why = error instanceof Error ? error.message : String(error);
-        this.#faults.push(`relay ${candidate}: ${why}`);
+        this.#faults.push({ stage: 'relay', why: `${candidate}: ${why}` });
         return { candidate, why };
       }
     });
@@ -171,7 +176,7 @@ class Probe {
       return { value };
     } catch (error) {
       this.#isRefused ||= error instanceof RefusedError;
-      this.#faults.push(`${stage}: ${reasonsOf(error)}`);
+      this.#faults.push({ stage, why: reasonsOf(error) });
       return undefined;
     }
   }

@@ -56,6 +56,28 @@ test('says back what it heard once there is a pause', () => {
   expect(ms).toBeLessThan(1_500);
 });
 
+test('in the voice of an echo all comes back at once, until the voice is another', () => {
+  const { send, tone, types, spoken } = converse();
+  const speakAs = (voice: string) =>
+    send({ type: 'session.update', session: { audio: { output: { voice } } } });
+  speakAs('echo');
+  const chimed = spoken().length;
+  tone(500);
+  expect(spoken().length - chimed).toBe(500 * 48);
+  const echoed = types();
+  expect(echoed.filter((type) => type === 'response.created')).toHaveLength(2);
+  expect(echoed).not.toContain('input_audio_buffer.speech_started');
+  speakAs('parrot');
+  expect(types().slice(echoed.length)).toEqual([
+    'response.output_audio.done',
+    'response.done',
+    'session.updated',
+  ]);
+  tone(500);
+  expect(spoken().length - chimed).toBe(500 * 48);
+  expect(types().at(-1)).toBe('input_audio_buffer.speech_started');
+});
+
 test('answers speech without end', () => {
   const { tone, types } = converse();
   tone(MAX_SPEECH_MS + 200);

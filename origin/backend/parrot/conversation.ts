@@ -11,6 +11,9 @@ const TRAIL_MS = 100;
 /** Milliseconds of the longest speech; a longer one is answered as if it had stopped. */
 export const MAX_SPEECH_MS = 20_000;
 
+/** The voice that says everything back at once, for those who want to hear a path and not a turn. */
+export const ECHO_VOICE = 'echo';
+
 /** Milliseconds of sound in one event. */
 const DELTA_MS = 200;
 
@@ -55,6 +58,13 @@ const DETECTION: Detection = {
   silence_duration_ms: HANGOVER_MS,
 };
 
+/** One that is being said, as its events name it. */
+interface Response {
+  readonly response: { readonly id: string; readonly object: string };
+  readonly at: Readonly<Record<'response_id' | 'item_id', string>> &
+    Readonly<Record<'output_index' | 'content_index', number>>;
+}
+
 /** Takes the parrot's events, which have no ids yet. */
 type Send = (event: ClientEvent) => void;
 
@@ -71,6 +81,8 @@ export class ParrotConversation {
   #instructions: string | undefined;
   #voiceName: string | undefined;
   #detection: Detection | null = DETECTION;
+  /** The response that echoes, while the voice does. */
+  #echo: Response | undefined;
   #greeted = false;
   #count = 0;
 
@@ -127,6 +139,7 @@ export class ParrotConversation {
     }
     this.#instructions = instructions ?? this.#instructions;
     this.#voiceName = audio?.output?.voice ?? this.#voiceName;
+    if (this.#voiceName !== ECHO_VOICE) this.#endEcho();
     this.#detect(audio?.input?.turn_detection);
     this.#send({ type: 'session.updated', session: this.#session() });
     if (!this.#greeted) this.#say(chime(type));
@@ -159,6 +172,11 @@ export class ParrotConversation {
   }
 
   #hear(sound: Uint8Array): void {
+    if (this.#voiceName === ECHO_VOICE) {
+      this.#echo ??= this.#startResponse();
+      this.#saySome(this.#echo, sound);
+      return;
+    }
     for (const frame of this.#frames.push(sound)) {
       this.#heardMs += LISTEN_MS;
       this.#heard.push(frame);
@@ -187,17 +205,35 @@ export class ParrotConversation {
 
   #say(sound: Uint8Array | undefined): void {
     if (!sound) return;
-    const response = { id: this.#newId('resp'), object: 'realtime.response' };
-    const item_id = this.#newId('item');
-    const at = { response_id: response.id, item_id, output_index: 0, content_index: 0 };
-    this.#send({ type: 'response.created', response: { ...response, status: 'in_progress' } });
+    const response = this.#startResponse();
     const length = DELTA_MS * this.#frames.bytesPerMs;
     for (let from = 0; from < sound.length; from += length) {
-      const delta = Buffer.from(sound.subarray(from, from + length)).toString('base64');
-      this.#send({ type: 'response.output_audio.delta', ...at, delta });
+      this.#saySome(response, sound.subarray(from, from + length));
     }
+    this.#endResponse(response);
+  }
+
+  #startResponse(): Response {
+    const response = { id: this.#newId('resp'), object: 'realtime.response' };
+    const item_id = this.#newId('item');
+    this.#send({ type: 'response.created', response: { ...response, status: 'in_progress' } });
+    const at = { response_id: response.id, item_id, output_index: 0, content_index: 0 };
+    return { response, at };
+  }
+
+  #saySome({ at }: Response, sound: Uint8Array): void {
+    const delta = Buffer.from(sound).toString('base64');
+    this.#send({ type: 'response.output_audio.delta', ...at, delta });
+  }
+
+  #endResponse({ response, at }: Response): void {
     this.#send({ type: 'response.output_audio.done', ...at });
     this.#send({ type: 'response.done', response: { ...response, status: 'completed' } });
+  }
+
+  #endEcho(): void {
+    if (this.#echo) this.#endResponse(this.#echo);
+    this.#echo = undefined;
   }
 
   #onSpeech(what: string, fields: Readonly<Record<string, unknown>>): void {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fragmentOf, withFragment } from './ice-restart.ts';
+import { fragmentOf, onlyTransport, withFragment } from './ice-restart.js';
 
 const sdp = (ufrag: string, candidates: readonly string[]) =>
   [
@@ -27,4 +27,13 @@ test('an answer takes over the ICE of a fragment, and keeps the rest', () => {
   const fragment =
     'a=ice-ufrag:new\r\na=ice-pwd:password of new\r\na=candidate:3\r\na=candidate:4\r\n';
   expect(withFragment(sdp('old', ['1', '2']), fragment)).toBe(sdp('new', ['3', '4']));
+});
+
+test('one transport is what an answer can be left with', () => {
+  const all = sdp('one', [
+    '1 1 udp 7 127.0.0.1 3478 typ host',
+    '2 1 TCP 5 127.0.0.1 3478 typ host',
+  ]);
+  expect(onlyTransport(all, 'tcp')).toBe(sdp('one', ['2 1 TCP 5 127.0.0.1 3478 typ host']));
+  expect(onlyTransport(all, 'udp')).toBe(sdp('one', ['1 1 udp 7 127.0.0.1 3478 typ host']));
 });

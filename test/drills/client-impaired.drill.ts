@@ -1,0 +1,35 @@
+/** Clients call over a first mile that loses, delays, reorders and repeats packets. */
+import { ImpairedPath } from '../network/impaired-path.ts';
+import type { Drill } from './drill.ts';
+import { BAD_NETWORK, LOSS_GAP, duplicatesOf } from './impaired-network.ts';
+import { HOME } from './system.ts';
+
+const CALLS = 8;
+
+/** Milliseconds of talking. */
+const TALK = 12_000;
+
+/** What the impairments are made from. */
+const SEED = 20_261;
+
+export const drill: Drill = {
+  name: 'client-impaired',
+  holds:
+    'Over a first mile with 5 % loss, 30 ms jitter, reordering and duplicates, calls are set up and go on, and no packet is heard twice.',
+  async run(stage) {
+    const system = await stage.system();
+    const region = system.region(HOME);
+    const path = stage.use(await ImpairedPath.open(region.listener, BAD_NETWORK, SEED));
+    const calls = await stage.calls(system, HOME, CALLS, async () => path.address);
+    calls.measure();
+    await stage.pause(TALK);
+    const gap = calls.longestGap;
+    const { came, decoded } = await duplicatesOf(calls, path.audioUp, region);
+    const lost = await calls.lost();
+    stage.must(gap <= LOSS_GAP, `a call was not heard for ${gap.toFixed(0)} ms`);
+    stage.must(came > 0, 'the network repeated nothing');
+    stage.must(decoded === 0, `${decoded} packets were decoded twice`);
+    stage.must(lost === 0, `${lost} of ${CALLS} calls were lost`);
+    return { calls: CALLS, lost, gap, note: `${came} copies came, none was decoded` };
+  },
+};
