@@ -14,7 +14,7 @@ import { MAP_HEIGHT, MAP_WIDTH, project } from './world.js';
  * @property {{ entry: string, cluster: string, transceiver: string, lit: boolean, transport: string } | undefined} call
  */
 
-/** Units between the caller and the relay at least, so that a way shows where both are in one city. */
+/** Units between the caller and a region at least, so that a way shows where both are in one city. */
 const LEAST_DISTANCE = 90;
 
 /** How far a way bends from the straight line, as a share of its length. */
@@ -62,7 +62,7 @@ function waysOf({ regions, client, call }) {
   const home = placeOf(regions, call?.cluster);
   if (!call || !entry || !client) return [];
   const classes = call.lit ? `way lit ${call.transport}` : 'way';
-  const ways = [svg('path', { class: classes, d: arc(apart(client, entry), entry) })];
+  const ways = [svg('path', { class: classes, d: arc(placeOfCaller(client, regions), entry) })];
   if (home && home !== entry && call.entry !== call.cluster) {
     ways.push(
       svg('path', { class: call.lit ? 'way lit trunk' : 'way trunk', d: arc(entry, home) }),
@@ -122,8 +122,7 @@ function roles({ entry, cluster, transceiver }) {
 /** @param {MapState} state */
 function caller({ regions, client, clientName, call }) {
   if (!client) return [];
-  const near = placeOf(regions, call?.entry) ?? nearest(client, regions);
-  const [x, y] = near ? apart(client, near) : project(client);
+  const [x, y] = placeOfCaller(client, regions);
   return [
     svg(
       'g',
@@ -153,24 +152,14 @@ function placeOf(regions, name) {
 /**
  * @param {import('./world.js').Coordinates} client
  * @param {readonly import('./where.js').Region[]} regions
- * @returns {Point | undefined}
+ * @returns {Point} Where it is; next to a region, further from it, to the south-west, so that both can be seen.
  */
-function nearest(client, regions) {
+function placeOfCaller(client, regions) {
   const [x, y] = project(client);
-  const places = regions.map(project).map(([a, b]) => ({ a, b, far: Math.hypot(a - x, b - y) }));
-  places.sort((one, other) => one.far - other.far);
-  return places[0] && [places[0].a, places[0].b];
-}
-
-/**
- * @param {import('./world.js').Coordinates} client
- * @param {Point} other
- * @returns {Point} Where the client is drawn: where it is, or further from the other, to the south-west, than it is.
- */
-function apart(client, [a, b]) {
-  const [x, y] = project(client);
+  const close = regions.map(project).find(([a, b]) => Math.hypot(a - x, b - y) < LEAST_DISTANCE);
+  if (!close) return [x, y];
+  const [a, b] = close;
   const far = Math.hypot(x - a, y - b);
-  if (far >= LEAST_DISTANCE) return [x, y];
   const [dx, dy] = far < 1 ? [-0.7, 0.7] : [(x - a) / far, (y - b) / far];
   return [Math.round(a + dx * LEAST_DISTANCE), Math.round(b + dy * LEAST_DISTANCE)];
 }
