@@ -29,6 +29,9 @@ const EXPOSED_HEADERS = [
   'x-request-id',
 ];
 
+/** No page of another origin has to do with the admin API. */
+const ADMIN = /^\/admin(?:\/|$)/;
+
 const EXPOSED = EXPOSED_HEADERS.join(',');
 
 const preflight = cors({
@@ -44,10 +47,12 @@ const preflight = cors({
  * answers with a response of its own, whose headers can be changed.
  */
 export const answerHeaders: MiddlewareHandler<EdgeEnv> = async (context, next) => {
-  if (context.req.method === 'OPTIONS') return preflight(context, next);
+  const isForPages = !ADMIN.test(context.req.path);
+  if (isForPages && context.req.method === 'OPTIONS') return preflight(context, next);
   await next();
   const { headers } = context.res;
   headers.set('x-request-id', context.get('requestId'));
+  if (!isForPages) return undefined;
   headers.set('access-control-expose-headers', EXPOSED);
   // Unset on routes that no caller enters, and for callers who are refused.
   const caller: Caller | undefined = context.get('caller');

@@ -228,6 +228,25 @@ describe('every route', () => {
     }
   });
 
+  it.each(['OPTIONS', 'GET', 'PUT'])(
+    'lets no page of another origin %s the admin API',
+    async (method) => {
+      const headers = {
+        origin: 'https://elsewhere.test',
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization',
+      };
+      const response = await ask('/admin/clusters/1/drain', { method, headers });
+      await response.text();
+      expect(response.status).toBeGreaterThanOrEqual(400);
+      expect(response.headers.get('x-request-id')).not.toBeNull();
+      const told = [...response.headers.keys()].filter((name) =>
+        name.startsWith('access-control-'),
+      );
+      expect(told).toEqual([]);
+    },
+  );
+
   it('gives WHIP clients that ask for calls nothing, politely', async () => {
     const id = await edgeKeys(env).callIds.seal({
       cluster: 2,
