@@ -31,8 +31,8 @@ describe('the ledger', () => {
     const { id, cidr } = LEDGER['sa-east-1'];
     const files = { 'us-east-1': US, 'eu-west-1': { id, cidr } };
     expect(ledgerFaults(files, LEDGER)).toEqual([
-      'regions/eu-west-1.yaml: id 4 is that of sa-east-1 in regions/ledger.json, and never used again',
-      'regions/eu-west-1.yaml: cidr 10.4.0.0/16 is that of sa-east-1 in regions/ledger.json, and never used again',
+      'regions/eu-west-1.yaml: id 4 is that of sa-east-1 in regions/ledger.json, and never given to another',
+      'regions/eu-west-1.yaml: cidr 10.4.0.0/16 is that of sa-east-1 in regions/ledger.json, and never given to another',
     ]);
   });
 

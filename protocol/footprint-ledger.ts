@@ -1,6 +1,6 @@
 /**
- * The ledger of the footprint: which id and network each region has, or had. Neither changes or is used
- * again, for calls and peers may still hold them after a region is gone.
+ * The ledger of the footprint: which id and network each region has, or had. Neither changes or is given
+ * to another, for calls and peers may still hold them after a region is gone; one that comes back has them again.
  */
 import * as v from 'valibot';
 import { fileOf } from './footprint-rules.ts';
@@ -65,7 +65,7 @@ function fileFaults(name: string, file: unknown, entries: Entries, field: Field)
     .filter(([region, entry]) => region !== name && entry[field] === given)
     .map(
       ([region]) =>
-        `${fileOf(name)}: ${field} ${String(given)} is that of ${region} in ${LEDGER_FILE}, and never used again`,
+        `${fileOf(name)}: ${field} ${String(given)} is that of ${region} in ${LEDGER_FILE}, and never given to another`,
     );
 }
 
@@ -75,7 +75,7 @@ function missingFaults(entries: Entries, files: Readonly<Record<string, unknown>
     .filter(([name, { gone }]) => gone !== true && !Object.hasOwn(files, name))
     .map(
       ([name]) =>
-        `${fileOf(name)}: the file is missing, and ${LEDGER_FILE} has ${name} not as gone. Put the file back; once it is drained, npm run region -- remove ${name} takes it away`,
+        `${fileOf(name)}: the file is missing, and ${LEDGER_FILE} does not say that ${name} is gone. Put the file back; once it is drained, npm run region -- remove ${name} takes it away. If nothing of it was ever built, delete its line in ${LEDGER_FILE} instead`,
     );
 }
 

@@ -6,7 +6,12 @@ export const CountSchema = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxV
 const Pool = v.strictObject({
   instance_type: v.pipe(
     v.string(),
-    v.regex(/^[a-z0-9-]+\.[a-z0-9]+$/, 'give an EC2 instance type, as c7g.large'),
+    // Graviton has its g after the generation, as in c7gn and is4gen.
+    v.regex(
+      /^[a-z]+[0-9]+g[a-z]*\.[a-z0-9]+$/,
+      'give an EC2 instance type of Graviton, as c7g.large',
+    ),
+    v.description('EC2 instance type of Graviton, as c7g.large, for images and system are arm64.'),
   ),
   min: CountSchema,
   max: CountSchema,
@@ -41,7 +46,7 @@ export const RegionSchema = v.strictObject({
     v.minValue(1),
     v.maxValue(0xffff),
     v.description(
-      'Cluster id in every routed ufrag. Never used again, even after a region is gone.',
+      'Cluster id in every routed ufrag. Never given to another, even after a region is gone.',
     ),
   ),
   state: v.pipe(

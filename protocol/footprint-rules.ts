@@ -120,7 +120,9 @@ function failoverFaults(
   return [
     ...repeated('failover', failover),
     ...(failover.includes(name) ? ['failover names the region itself'] : []),
-    ...unknown.map((other) => `failover names ${other}, which has no file`),
+    ...unknown.map(
+      (other) => `failover names ${other}, which has no file: take it out of the list`,
+    ),
   ];
 }
 

@@ -89,13 +89,16 @@ describe('region files', () => {
     [{ geo: { ...US.geo, countries: ['BR', 'BR'] } }, 'geo.countries has BR twice'],
     [{ geo: { ...US.geo, continents: ['SA', 'SA'] } }, 'geo.continents has SA twice'],
     [{ failover: ['us-east-1'] }, 'failover names the region itself'],
-    [{ failover: ['sa-east-1'] }, 'failover names sa-east-1, which has no file'],
+    [
+      { failover: ['sa-east-1'] },
+      'failover names sa-east-1, which has no file: take it out of the list',
+    ],
     [{ failover: ['eu-central-1', 'eu-central-1'] }, 'failover has eu-central-1 twice'],
     [{ failover: ['Frankfurt'] }, 'failover.0: give the name of a region, as eu-central-1'],
     [{ transceiver: { ...POOL, min: 7 } }, 'transceiver.min exceeds transceiver.max'],
     [
       { relay: { ...POOL, instance_type: 'large' } },
-      'relay.instance_type: give an EC2 instance type, as c7g.large',
+      'relay.instance_type: give an EC2 instance type of Graviton, as c7g.large',
     ],
     [
       { redis: { node_type: 'r7g.large', replicas: 1 } },

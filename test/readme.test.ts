@@ -31,9 +31,13 @@ interface Package {
 }
 
 const pages = await Promise.all(
-  ['README.md', 'SECURITY.md', ...(await readdir(`${ROOT}docs`)).map((name) => `docs/${name}`)].map(
-    (name) => readFile(ROOT + name, 'utf8'),
-  ),
+  [
+    'README.md',
+    'SECURITY.md',
+    ...(await readdir(`${ROOT}docs`))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `docs/${name}`),
+  ].map((name) => readFile(ROOT + name, 'utf8')),
 );
 const manifest: Package = JSON.parse(await readFile(`${ROOT}package.json`, 'utf8'));
 

@@ -1,15 +1,13 @@
 /** Calls that are set up and ended, as many a second as the machine takes. */
 import { atLeast, atMost, type Bar } from '../transceiver/bench.ts';
+import { ProcessWatch } from './process-watch.ts';
 import { startLoadStack } from './stack.ts';
-
-/** Of the rate: what the next number must give more to be better. */
-const BETTER = 1.05;
 
 /** Kinds of failures that are told. */
 const TOLD = 10;
 
 export interface SetupsOptions {
-  /** Calls at a time, one after the other, up to where more give no higher rate. */
+  /** Calls at a time, of which those with the highest rate are measured at length. */
   readonly steps: readonly [number, ...number[]];
   /** Seconds of each step on the way to the highest rate. */
   readonly stepSeconds: number;
@@ -28,6 +26,8 @@ export interface SetupsFigures {
   readonly rate: number;
   /** Milliseconds from the offer to the keys. */
   readonly setup: { readonly p50: number; readonly p99: number; readonly max: number };
+  /** Share of a processor that each process used at that rate. */
+  readonly cores: Readonly<Record<string, number>>;
   readonly failures: number;
   /** Failures in words, some of them, what was still there afterwards, and other trouble. */
   readonly misses: readonly string[];
@@ -54,10 +54,11 @@ export async function loadSetups({ steps, stepSeconds, seconds, log }: SetupsOpt
   for (const atOnce of steps) {
     const { rate } = await measure(atOnce, stepSeconds);
     rates[atOnce] = rate;
-    if (rate < best.rate * BETTER) break;
-    best = { atOnce, rate };
+    if (rate > best.rate) best = { atOnce, rate };
   }
+  await using watch = await ProcessWatch.start(load.pids);
   const { rate, took } = await measure(best.atOnce, seconds);
+  const uses = Object.entries(await watch.stop());
   misses.push(...new Set(failures).values().take(TOLD));
   misses.push(...(await load.untilNothingIsLeft()));
 
@@ -70,6 +71,7 @@ export async function loadSetups({ steps, stepSeconds, seconds, log }: SetupsOpt
     setups: took.length,
     rate,
     setup: { p50: percentile(0.5), p99: percentile(0.99), max: percentile(1) },
+    cores: Object.fromEntries(uses.map(([name, { cores }]) => [name, cores])),
     failures: failures.length,
     misses,
   };

@@ -8,7 +8,7 @@ import { report } from './report.ts';
 
 const REGIONS = fileURLToPath(new URL('../../regions', import.meta.url));
 
-const HELP = `Tells what each region that is built costs, by the prices in local/cost/prices.ts.
+const HELP = `Tells what each region costs, planned ones apart, by the prices in local/cost/prices.ts.
 
   npm run cost                     for a month, and for each million minutes of calls
   npm run cost -- --regions DIR    take these region files

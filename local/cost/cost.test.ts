@@ -79,10 +79,11 @@ describe('the cost of a region', () => {
   });
 });
 
-test('the report leaves planned regions out', () => {
+test('the report has planned regions apart', () => {
   const planned: Region = { ...region, state: 'planned' };
   const text = report({ ...footprint, 'sa-east-1': planned });
-  expect(text).toBe(report(footprint));
+  expect(text.startsWith(`${report(footprint)}\n\nPlanned, and not built: `)).toBe(true);
+  expect(text.match(/^sa-east-1 +[1-9]\d* = /gm)).toHaveLength(2);
 });
 
 test('pools are held at what terraform/ holds them at', async () => {

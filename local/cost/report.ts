@@ -4,7 +4,9 @@ import { millionMinutesOf, monthOf, sharedMonth, total, type Cost } from './cost
 
 /** @throws CostError */
 export function report(footprint: Footprint): string {
-  const built = Object.entries(footprint).filter(([, { state }]) => state !== 'planned');
+  const regions = Object.entries(footprint);
+  const built = regions.filter(([, { state }]) => state !== 'planned');
+  const planned = regions.filter(([, { state }]) => state === 'planned');
   return [
     'A month in US dollars, with pools at their least:',
     ...built.map(([name, region]) => row(name, monthOf(region))),
@@ -12,6 +14,16 @@ export function report(footprint: Footprint): string {
     '',
     'Each million minutes of calls beside that:',
     ...built.map(([name, region]) => row(name, millionMinutesOf(region))),
+    ...(planned.length > 0
+      ? [
+          '',
+          'Planned, and not built: a month, then each million minutes:',
+          ...planned.flatMap(([name, region]) => [
+            row(name, monthOf(region)),
+            row(name, millionMinutesOf(region)),
+          ]),
+        ]
+      : []),
   ].join('\n');
 }
 

@@ -116,7 +116,7 @@ const EXPIRED: Refusal = {
 const UNKNOWN_CLUSTER: Refusal = {
   reason: 'unknown-cluster',
   means: 'The footprint has no region of that id, so relays made from it have no route there.',
-  todo: 'Compare the region files here with those that edge and relays were made from; ids are never used again.',
+  todo: 'Compare the region files here with those that edge and relays were made from; ids are never given to another.',
 };
 
 function refusalOf(

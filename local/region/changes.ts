@@ -5,6 +5,9 @@ import type { Footprint } from '../../protocol/footprint.ts';
 /** A whole mesh of peerings has so many regions at most; more want a transit network. */
 const MESH_REGIONS = 15;
 
+/** Two of an accelerator's 42 endpoint groups are a region's, and AWS raises no quota of these. */
+const ACCELERATOR_REGIONS = 21;
+
 export interface Changes {
   /** Lines for people: each region that changes with what comes of it, then what comes of it for all. */
   readonly lines: readonly string[];
@@ -84,7 +87,7 @@ function removalRefusals(name: string, old: Region | undefined, now: Region | un
 
 /** Why an active region cannot be removed. */
 export function removalRefusal(name: string): string {
-  return `regions/${name}.yaml: an active region must not go. Give it state: draining, apply, wait until its last call has ended, and then: npm run region -- remove ${name}.`;
+  return `regions/${name}.yaml: an active region must not go. Give it state: draining, apply, wait until its last call has ended, and then: npm run region -- remove ${name}. If nothing of it was ever built, delete its file and its line in regions/ledger.json, take it out of every failover, and commit that.`;
 }
 
 /** Subnets of a zone go with it, and with them the machines there. */
@@ -175,12 +178,18 @@ function shared(before: Footprint, after: Footprint): string[] {
     );
   }
   const regions = built.length;
-  const notes =
-    regions > MESH_REGIONS
+  const notes = [
+    ...(regions > MESH_REGIONS
       ? [
           `With ${regions} regions each peers with ${regions - 1} others: past ${MESH_REGIONS} use a transit network.`,
         ]
-      : [];
+      : []),
+    ...(regions > ACCELERATOR_REGIONS
+      ? [
+          `The accelerator has room for ${ACCELERATOR_REGIONS} regions: an apply of ${regions} would fail there.`,
+        ]
+      : []),
+  ];
   return ['Updated in place for all:', ...lines.map(indent), ...notes];
 }
 

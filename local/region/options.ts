@@ -19,8 +19,13 @@ All take --regions, with another folder of region files.
 
 Ends with 0; with 1 when files or the change do not do; with 2 when the command line is wrong.
 
-A region's life: add it, and see what it would bring: npm run simulate; set state: active, plan and apply;
-at its end, set state: draining, apply, wait until its last call has ended, remove it, plan and apply.`;
+A region's life; plan and apply after each change of its state:
+  1. add it, move the countries that are nearer to it, and see what it would bring: npm run simulate
+  2. state: draining, which builds it without sending it a call
+  3. store its tunnel's token, and wait for its transceivers on the edge's roster
+  4. state: active
+  5. at its end state: draining; once its last call has ended, remove it
+docs/infrastructure.md tells each step.`;
 
 /** A command line that does not fit; the message says why. */
 export class RegionUsageError extends Error {

@@ -65,6 +65,16 @@ describe('region add', () => {
     });
   });
 
+  test('says which countries are nearer to it, and in which order it is built', async () => {
+    const { stdout } = await region('add', 'sa-east-1');
+    expect(stdout).toContain(
+      'Nearer to sa-east-1 than to us-east-1: BR, AR. Move them to its geo.countries, from regions/us-east-1.yaml.',
+    );
+    expect(stdout).not.toContain('eu-central-1');
+    expect(stdout).toMatch(/state: draining, .*token, .*state: active, and apply\.\n$/);
+    expect((await region('plan', '--against', REGIONS)).stdout).toContain('Nearer to sa-east-1');
+  });
+
   test('gives a region that comes back what it had', async () => {
     await region('add', 'ap-northeast-1');
     const { id, cidr } = (await readFootprint(directory))['ap-northeast-1']!;

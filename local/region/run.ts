@@ -8,6 +8,7 @@ import { footprintOf } from './against.ts';
 import { AWS_REGIONS } from './aws-regions.ts';
 import { changesOf, removalRefusal } from './changes.ts';
 import { readLedger, record, unrecorded, withGone, writeLedger } from './ledger-file.ts';
+import { nearerCountries } from './nearer-countries.ts';
 import { newRegion, RegionError, regionText } from './new-region.ts';
 import { HELP, parseRegionOptions, RegionUsageError, type RegionOptions } from './options.ts';
 
@@ -73,8 +74,10 @@ async function add(
   const grown = checkFootprint({ ...footprint, [name]: region }, ledger);
   await writeFile(join(directory, `${name}.yaml`), regionText(region), { flag: 'wx' });
   await record(directory, grown);
-  output.log(`regions/${name}.yaml: cluster ${region.id}, ${region.cidr}, planned.
-See what it will do: npm run simulate, npm run region -- plan. To send it calls: state: active.`);
+  output.log(`regions/${name}.yaml: cluster ${region.id}, ${region.cidr}, planned.`);
+  for (const line of await nearerCountries(name, grown)) output.log(line);
+  output.log(`See what it will bring: npm run simulate, npm run region -- plan.
+To build it: state: draining, and apply; then store its tunnel's token, and only then state: active, and apply.`);
   return 0;
 }
 
@@ -122,8 +125,12 @@ async function plan(
   against: string,
   output: Output,
 ): Promise<number> {
-  const { lines, refusals } = changesOf(await footprintOf(directory, against), footprint);
+  const before = await footprintOf(directory, against);
+  const { lines, refusals } = changesOf(before, footprint);
   output.log(lines.join('\n'));
+  for (const name of Object.keys(footprint).filter((it) => !Object.hasOwn(before, it))) {
+    for (const line of await nearerCountries(name, footprint)) output.log(line);
+  }
   for (const refusal of refusals) output.error(`\nDo not apply this. ${refusal}`);
   return refusals.length > 0 ? EXIT_FAULTS : 0;
 }

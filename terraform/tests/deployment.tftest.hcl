@@ -49,8 +49,12 @@ run "outputs" {
     error_message = "Clients send to these addresses alone."
   }
   assert {
-    condition     = keys(output.tunnel_token_commands) == keys(output.alarm_topics)
-    error_message = "Every built region has a tunnel and a topic."
+    condition     = keys(output.alarm_topics) == sort([for it in output.routing : it.region])
+    error_message = "Every built region has a topic."
+  }
+  assert {
+    condition     = keys(output.kv_namespaces) == ["FOOTPRINT", "TENANTS"]
+    error_message = "Both namespaces are told by their bindings."
   }
 }
 

@@ -3,7 +3,7 @@ import { ImpairedPath } from '../network/impaired-path.ts';
 import type { Drill } from './drill.ts';
 import { HOME } from './system.ts';
 
-const CALLS = 8;
+const CALLS = 6;
 
 /** Milliseconds of nothing: a lift, or a change from Wi-Fi to the same network's next access point. */
 const BLACKOUT = 2_000;

@@ -4,31 +4,40 @@ import type { Drill } from './drill.ts';
 import { BAD_NETWORK, LOSS_GAP, duplicatesOf } from './impaired-network.ts';
 import { HOME } from './system.ts';
 
-const CALLS = 8;
+const CALLS = 6;
 
 /** Milliseconds of talking. */
 const TALK = 12_000;
 
-/** What the impairments are made from. */
+/** Bits per second each way: a phone at the edge of its cell. */
+const RATE = 256_000;
+
+/** What the impairments of the first client are made from; those of others follow. */
 const SEED = 20_261;
 
 export const drill: Drill = {
   name: 'client-impaired',
   holds:
-    'Over a first mile with 5 % loss, 30 ms jitter, reordering and duplicates, calls are set up and go on, and no packet is heard twice.',
+    'Over a first mile of 256 kbit/s with 5 % loss, 30 ms jitter, reordering and duplicates, calls are set up and go on, and no packet is heard twice.',
   async run(stage) {
     const system = await stage.system();
     const region = system.region(HOME);
-    const path = stage.use(await ImpairedPath.open(region.listener, BAD_NETWORK, SEED));
-    const calls = await stage.calls(system, HOME, CALLS, async () => path.address);
+    const paths: ImpairedPath[] = [];
+    const calls = await stage.calls(system, HOME, CALLS, async (relay) => {
+      const network = { ...BAD_NETWORK, rate: RATE };
+      const path = stage.use(await ImpairedPath.open(relay, network, SEED + paths.length));
+      paths.push(path);
+      return path.address;
+    });
     calls.measure();
     await stage.pause(TALK);
     const gap = calls.longestGap;
-    const { came, decoded } = await duplicatesOf(calls, path.audioUp, region);
+    const { came, decoded } = await duplicatesOf(stage, calls, paths, region);
     const lost = await calls.lost();
     stage.must(gap <= LOSS_GAP, `a call was not heard for ${gap.toFixed(0)} ms`);
+    stage.log(`copies: ${came}, taken beyond what came: ${decoded}`);
     stage.must(came > 0, 'the network repeated nothing');
-    stage.must(decoded === 0, `${decoded} packets were decoded twice`);
+    stage.must(decoded <= 0, `${decoded} packets were decoded twice`);
     stage.must(lost === 0, `${lost} of ${CALLS} calls were lost`);
     return { calls: CALLS, lost, gap, note: `${came} copies came, none was decoded` };
   },

@@ -4,6 +4,7 @@ import type { ImpairmentOptions } from '../network/impairment.ts';
 import type { RtpLedger } from '../network/rtp-ledger.ts';
 import type { Calls } from './calls.ts';
 import type { DrillRegion } from './region.ts';
+import type { Stage } from './stage.ts';
 
 /** Worse than any backbone, about a crowded Wi-Fi. */
 export const BAD_NETWORK: ImpairmentOptions = {
@@ -16,6 +17,9 @@ export const BAD_NETWORK: ImpairmentOptions = {
 /** Milliseconds without audio that loss may make on a busy machine: a call that needs its next check takes longer. */
 export const LOSS_GAP = 2_000;
 
+/** Milliseconds until what was on its way has come. */
+const ON_ITS_WAY = 500;
+
 /** What is read of a transceiver's dump. */
 const DumpSchema = v.object({
   transceiver: v.object({
@@ -24,7 +28,7 @@ const DumpSchema = v.object({
 });
 
 /** Packets of audio that the region's transceivers have taken for new ones. */
-export async function audioTaken(region: DrillRegion): Promise<number> {
+async function audioTaken(region: DrillRegion): Promise<number> {
   let taken = 0;
   for (const id of region.ids) {
     const response = await region.transceiver(id).get('/dump');
@@ -34,24 +38,41 @@ export async function audioTaken(region: DrillRegion): Promise<number> {
   return taken;
 }
 
-/** Copies of packets that came both ways, and those of them that went into a decoder. */
+/** A network that calls are made over. */
+interface Network {
+  isCut: boolean;
+  readonly audioUp: RtpLedger;
+}
+
+/** Copies of packets that came, both ways, and how many packets went into decoders again. */
 export interface Duplicates {
   readonly came: number;
   readonly decoded: number;
 }
 
-/** @param up What came to the region's transceivers of the calls' audio. */
+/**
+ * Counts while nothing is on its way: the networks are cut meanwhile.
+ *
+ * @param networks All ways to the region's transceivers that the calls' audio takes.
+ */
 export async function duplicatesOf(
+  stage: Stage,
   calls: Calls,
-  up: RtpLedger,
+  networks: readonly Network[],
   region: DrillRegion,
 ): Promise<Duplicates> {
-  let came = up.total - up.distinct;
-  // Ledgers are read after the counters that must not exceed them.
-  let decoded = Math.max(0, (await audioTaken(region)) - up.distinct);
+  for (const network of networks) network.isCut = true;
+  await stage.pause(ON_ITS_WAY);
+  let decoded = await audioTaken(region);
+  let came = 0;
+  for (const { audioUp } of networks) {
+    decoded -= audioUp.distinct;
+    came += audioUp.total - audioUp.distinct;
+  }
   for (const { client, audio } of calls.all) {
-    decoded += Math.max(0, (await client.packetsReceived()) - audio.distinct);
+    decoded += (await client.packetsReceived()) - audio.distinct;
     came += audio.total - audio.distinct;
   }
+  for (const network of networks) network.isCut = false;
   return { came, decoded };
 }

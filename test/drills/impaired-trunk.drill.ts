@@ -10,6 +10,9 @@ const CALLS = 6;
 /** Milliseconds of talking. */
 const TALK = 12_000;
 
+/** Milliseconds from Frankfurt to Virginia. */
+const DELAY = 45;
+
 /** What the impairments are made from. */
 const SEED = 20_262;
 
@@ -25,7 +28,7 @@ export const drill: Drill = {
       await ImpairedTrunk.open({
         ingress: ingress.trunk,
         home: home.trunk,
-        impairment: BAD_NETWORK,
+        impairment: { ...BAD_NETWORK, delay: DELAY },
         seed: SEED,
       }),
     );
@@ -40,11 +43,12 @@ export const drill: Drill = {
     calls.measure();
     await stage.pause(TALK);
     const gap = calls.longestGap;
-    const { came, decoded } = await duplicatesOf(calls, trunk.audioUp, home);
+    const { came, decoded } = await duplicatesOf(stage, calls, [trunk], home);
     const lost = await calls.lost();
     stage.must(gap <= LOSS_GAP, `a call was not heard for ${gap.toFixed(0)} ms`);
+    stage.log(`copies: ${came}, taken beyond what came: ${decoded}`);
     stage.must(came > 0, 'the network repeated nothing');
-    stage.must(decoded === 0, `${decoded} packets were decoded twice`);
+    stage.must(decoded <= 0, `${decoded} packets were decoded twice`);
     stage.must(lost === 0, `${lost} of ${CALLS} calls were lost`);
     return { calls: CALLS, lost, gap, note: `${came} copies came, none was decoded` };
   },

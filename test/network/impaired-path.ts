@@ -48,6 +48,10 @@ export class ImpairedPath implements AsyncDisposable {
   }
 
   /** Whether nothing passes, either way. */
+  get isCut(): boolean {
+    return this.up.isCut && this.down.isCut;
+  }
+
   set isCut(isCut: boolean) {
     this.up.isCut = isCut;
     this.down.isCut = isCut;

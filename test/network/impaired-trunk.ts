@@ -70,6 +70,16 @@ export class ImpairedTrunk implements AsyncDisposable {
     return addressOf(this.#sockets.ofHome);
   }
 
+  /** Whether nothing passes, either way. */
+  get isCut(): boolean {
+    return this.up.isCut && this.down.isCut;
+  }
+
+  set isCut(isCut: boolean) {
+    this.up.isCut = isCut;
+    this.down.isCut = isCut;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#line[Symbol.dispose]();
     const sockets = Object.values(this.#sockets);

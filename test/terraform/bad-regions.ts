@@ -40,6 +40,12 @@ export const BAD_REGIONS: readonly BadRegion[] = [
   change('a field missing', { redis: undefined }, 'redis'),
   change('more at least than at most', relay({ min: 9, max: 8 }), 'relay.min'),
   change('half an instance', relay({ min: 1.5, max: 8 }), 'relay.min'),
+  change(
+    'an instance type that is not of Graviton',
+    relay({ instance_type: 'c7i.large' }),
+    'relay.instance_type',
+    'of Graviton',
+  ),
   change('an instance type that is none', relay({ instance_type: 'large' }), 'relay.instance_type'),
   change('a latitude beyond the pole', geo({ latitude: 91 }), 'geo.latitude'),
   change('a longitude missing', geo({ longitude: undefined }), 'geo.longitude'),
@@ -74,7 +80,7 @@ export const BAD_REGIONS: readonly BadRegion[] = [
     fault: 'its file missing, though nobody took it away',
     files: ({ 'eu-central-1': region }) => ({ 'eu-central-1': { ...region, failover: [] } }),
     ledger: { 'us-east-1': { id: 1, cidr: '10.1.0.0/16' } },
-    named: [FILE, 'the file is missing', 'regions/ledger.json', 'remove us-east-1'],
+    named: [FILE, 'the file is missing', 'regions/ledger.json', 'remove us-east-1', 'ever built'],
   },
   {
     fault: 'no region that is active',

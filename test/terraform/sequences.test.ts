@@ -11,6 +11,10 @@ const NOTHING: Changes = { created: [], updated: [], replaced: [], destroyed: []
 /** Minutes in which a starved machine plans and applies some hundred resources. */
 const PATIENCE = 300_000;
 
+/** Asks Cloudflare for a tunnel's token and stores it in its region, under the region's key. */
+const STORE_TOKEN =
+  /^curl .*Bearer \$CLOUDFLARE_API_TOKEN" https:\S+\/cfd_tunnel\/\S+\/token \| jq .* \| xargs aws ssm put-parameter --region (?<region>\S+) --key-id \S+ --name \S+\/tunnel-token .*--overwrite --value$/;
+
 /** What a region that comes or goes changes in place: the tables, and what other regions let in. */
 const TABLES = [
   /^module\.edge\.cloudflare_workers_kv\.steering: value$/,
@@ -52,6 +56,15 @@ describeWith(TERRAFORM, 'the footprint in the clouds', () => {
       state.includes(JSON.stringify(secret).slice(1, -1)),
     );
     expect(found.map(([name]) => name)).toEqual([]);
+  });
+
+  test('tells of each region how its tunnel gets its token', async () => {
+    const lines = await project.mustRun('output', '-raw', 'tunnel_token_commands');
+    const stored = lines
+      .trimEnd()
+      .split('\n')
+      .map((line) => STORE_TOKEN.exec(line)?.groups?.region ?? line);
+    expect(stored.toSorted()).toEqual(Object.keys(regions).toSorted());
   });
 
   test('changes no more once it is built', { timeout: PATIENCE }, async () => {

@@ -52,7 +52,7 @@ locals {
     it.type == "integer" ? "a whole number" : it.type == "number" ? "a number" : "",
     can(it.minimum) ? "from ${it.minimum} to ${it.maximum}" : "",
     can(it.minItems) ? "of at least ${it.minItems}" : "",
-    can(it.pattern) ? "a text that matches ${it.pattern}" : "",
+    can(it.pattern) ? "a text that matches ${it.pattern}${try(" (${trimsuffix(it.description, ".")})", "")}" : "",
   ])) }
   fits = { for name, json in local.json : name => { for path, it in local.fields : path => alltrue([
     can(regex(local.types[it.type], json[path])),

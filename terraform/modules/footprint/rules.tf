@@ -35,7 +35,7 @@ locals {
       ]))} twice"
     if length(distinct(items)) < length(items)],
     contains(local.lists[name].failover, name) ? ["failover names the region itself"] : [],
-    [for other in local.lists[name].failover : "failover names ${other}, which has no file"
+    [for other in local.lists[name].failover : "failover names ${other}, which has no file: take it out of the list"
     if other != name && !contains(keys(var.files), other)],
     [for pool in ["relay", "transceiver"] : "${pool}.min exceeds ${pool}.max"
     if try(local.good[name]["${pool}.min"] > local.good[name]["${pool}.max"], false)],
@@ -47,9 +47,9 @@ locals {
     [for field in ["id", "cidr"] :
       "${field}: it is ${good[field]}, and regions/ledger.json has ${var.ledger[name][field]}: it can never change"
     if try(tostring(good[field]) != tostring(var.ledger[name][field]), false)],
-    [for other, entry in var.ledger : "id: ${good.id} was given to ${other}, see regions/ledger.json: it is never used again"
+    [for other, entry in var.ledger : "id: ${good.id} was given to ${other}, see regions/ledger.json: it is never given to another"
     if other != name && try(good.id == entry.id, false)],
-    [for other, entry in var.ledger : "cidr: ${good.cidr} was given to ${other}, see regions/ledger.json: it is never used again"
+    [for other, entry in var.ledger : "cidr: ${good.cidr} was given to ${other}, see regions/ledger.json: it is never given to another"
     if other != name && try(good.cidr == entry.cidr, false)],
   ) }
 
@@ -70,8 +70,9 @@ locals {
 
   # Its region would be destroyed with the calls there, though nobody said that it goes.
   missing_faults = [for name, entry in var.ledger : join("", [
-    "regions/${name}.yaml: the file is missing, and regions/ledger.json has ${name} not as gone. ",
-    "Put the file back; once it is drained, npm run region -- remove ${name} takes it away",
+    "regions/${name}.yaml: the file is missing, and regions/ledger.json does not say that ${name} is gone. ",
+    "Put the file back; once it is drained, npm run region -- remove ${name} takes it away. ",
+    "If nothing of it was ever built, delete its line in regions/ledger.json instead",
   ]) if !entry.gone && !contains(keys(var.files), name)]
 
   faults = concat(
