@@ -6,6 +6,7 @@ import { OptionsError, parseCommandLine, runProgram, wholeNumber } from '../orig
 import { benchEdge } from './edge/bench.ts';
 import { benchRelay, judgementLine } from './relay/bench.ts';
 import { flowCosts } from './relay/flows.ts';
+import { benchOpus } from './opus/codecs.ts';
 import { keepResults } from './results.ts';
 import { benchTerraform } from './terraform/bench.ts';
 import { barLine, benchTransceiver } from './transceiver/bench.ts';
@@ -21,6 +22,7 @@ bench/results, and ends with 1 when a bar is missed.
   npm run bench -- transceiver    a transceiver, beside werift's own peer connection
   npm run bench -- edge           the edge Worker, beside one that only forwards
   npm run bench -- terraform      a plan of thirty regions
+  npm run bench -- opus           the codec of back ends; it has no bar, and keeps nothing
   npm run bench -- --help         print this
 
   --rounds N     measure everything so often, 3 by default
@@ -28,7 +30,7 @@ bench/results, and ends with 1 when a bar is missed.
   --only TEXT    of the relay's scenarios, those with this in their names; keeps nothing
   --browsers     of the transceiver, calls of browsers over a lossy path instead`;
 
-const SUBJECTS = ['relay', 'transceiver', 'edge', 'terraform'] as const;
+const SUBJECTS = ['relay', 'transceiver', 'edge', 'terraform', 'opus'] as const;
 
 interface BenchOptions {
   readonly subject: (typeof SUBJECTS)[number];
@@ -46,6 +48,7 @@ async function bench(options: BenchOptions): Promise<void> {
     transceiver: runTransceiver,
     edge: runEdge,
     terraform: runTerraform,
+    opus: runOpus,
   };
   if (!(await benches[options.subject](options))) process.exitCode = 1;
 }
@@ -65,7 +68,7 @@ function readOptions(args: readonly string[]): BenchOptions | undefined {
   if (values.help) return undefined;
   const subject = SUBJECTS.find((name) => name === positionals.join(' '));
   if (!subject)
-    throw new OptionsError('Say what to measure: relay, transceiver, edge or terraform.');
+    throw new OptionsError('Say what to measure: relay, transceiver, edge, terraform or opus.');
   const { only, browsers } = values;
   const [rounds, seconds] = [
     wholeNumber('rounds', values.rounds, 1),
@@ -120,4 +123,9 @@ async function runTerraform(): Promise<boolean> {
 
 function keep(name: string, { rounds, seconds }: BenchOptions, measured: object): Promise<void> {
   return keepResults(name, { rounds, seconds, ...measured });
+}
+
+async function runOpus(): Promise<boolean> {
+  await benchOpus(console.log);
+  return true;
 }

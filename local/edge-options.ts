@@ -20,6 +20,8 @@ export interface EdgeOptions {
   readonly steering: SteeringTable;
   /** Folder in which KV and the objects outlive the edge; without one they end with it. */
   readonly persist?: string | undefined;
+  /** Whether its lines of requests are shown; warnings and errors are in any case. */
+  readonly logRequests?: boolean | undefined;
   /** Configurations by name, as workers/tenants.ts reads them. */
   readonly tenants: Readonly<Record<string, object>>;
 }

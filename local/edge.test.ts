@@ -25,11 +25,18 @@ const SECRETS = {
 
 const STEERING: EdgeOptions['steering'] = { version: 1, clusters: [] };
 
-async function startEdge(port: number, configPath = CONFIG_PATH) {
+interface EdgeStart extends Partial<Pick<EdgeOptions, 'configPath' | 'logRequests'>> {
+  readonly onErrorLine?: (line: string) => void;
+}
+
+async function startEdge(port: number, start: EdgeStart = {}) {
+  const { configPath = CONFIG_PATH, logRequests, onErrorLine } = start;
+  const options = { configPath, port, secrets: SECRETS, steering: STEERING, tenants: {} };
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',
     module: new URL('edge-process.ts', import.meta.url),
-    env: edgeEnvironment({ configPath, port, secrets: SECRETS, steering: STEERING, tenants: {} }),
+    env: edgeEnvironment({ ...options, logRequests }),
+    ...(onErrorLine && { onErrorLine }),
   });
   onTestFinished(() => child.close());
   return { child, url: ready };
@@ -49,6 +56,19 @@ test('killed from outside, it leaves no workerd, and its keys were in no environ
   }
   process.kill(child.pid, 'SIGKILL');
   await vi.waitFor(() => expect(started.filter(isAlive)).toEqual([]), { timeout: 30_000 });
+});
+
+test.each([true, false])('tells of requests where that is asked for: %s', async (logRequests) => {
+  const { edge: port } = await choosePorts({ edge: { protocol: 'tcp' } });
+  const lines: string[] = [];
+  const onErrorLine = (line: string) => void lines.push(line);
+  const { child, url } = await startEdge(port!, { logRequests, onErrorLine });
+  for (const path of ['/nowhere', '/v1/where']) {
+    await fetch(url + path, { headers: { 'x-request-id': `asked-${path.length}` } });
+  }
+  await child.close();
+  const told = lines.filter((line) => line.includes("requestId: 'asked-8'"));
+  expect(told.length).toBe(logRequests ? 1 : 0);
 });
 
 test('says that its port is taken', async () => {
@@ -77,5 +97,5 @@ test.each([
   // A file where wrangler wants a folder stops it for every user, as a read-only disk does.
   if (source === undefined) await writeFile(join(folder, '.wrangler'), '');
   const { edge: port } = await choosePorts({ edge: { protocol: 'tcp' } });
-  await expect(startEdge(port!, config)).rejects.toThrow(reason);
+  await expect(startEdge(port!, { configPath: config })).rejects.toThrow(reason);
 });

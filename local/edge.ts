@@ -32,7 +32,7 @@ type Worker = Awaited<ReturnType<DevEnvironment['startWorker']>>;
 /**
  * The header MF-CF-Blob, JSON, sets `request.cf` of one request: that is how a caller has a place.
  *
- * @param onLog Called with each line that the Worker logs as a warning or an error.
+ * @param onLog Called with each line that the Worker logs, as far as the options ask for it.
  * @throws Error when the Worker cannot be built or the port is taken. What has started by then ends with
  *   this process's group alone: an environment that never got ready cannot be disposed of.
  */
@@ -54,7 +54,8 @@ export async function startEdge(
       remote: false,
       watch: false,
       structuredLogsHandler: ({ level, message }: { level: string; message: string }) => {
-        if (level === 'warn' || level === 'error') onLog(message);
+        const isTrouble = level === 'warn' || level === 'error';
+        if (isTrouble || options.logRequests) onLog(message.replaceAll(/\s*\n\s*/g, ' '));
       },
     },
   });

@@ -29,7 +29,8 @@ export function helpText(regions: readonly string[]): string {
   npm start -- --media ADDRESS   let relays listen on this address of the machine instead of 127.0.0.1, to
                                  which Firefox sends no media
   npm start -- --logs LEVEL      print the regions' logs as JSON on standard error, from this level on:
-                                 ${LOG_LEVELS.join(', ')}
+                                 ${LOG_LEVELS.join(', ')};
+                                 with info or debug, the edge's lines of requests as well
   npm start -- --help            print this
 
 The routing keys are made anew unless ROUTING_KEYS has some, with which npm run ops -- trace opens calls.

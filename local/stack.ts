@@ -52,6 +52,8 @@ export interface StackOptions {
   readonly control?: boolean;
   /** Least level of what the regions log; `warn` unless given. */
   readonly logLevel?: PlanOptions['logLevel'] | undefined;
+  /** Whether the edge's lines of requests go to standard error, too. */
+  readonly logRequests?: boolean | undefined;
   /** Kills what has started when it is aborted before the stack is there. */
   readonly signal?: AbortSignal;
   /** Called once per service when it is ready, with a line for people. */
@@ -211,7 +213,7 @@ interface EdgeStart extends Pick<Start, 'plan' | 'options' | 'scratch'> {
 }
 
 async function startEdge({ plan, options: asked, scratch, signal, page }: EdgeStart) {
-  const { tenants = LOCAL_TENANTS, control = false } = asked;
+  const { tenants = LOCAL_TENANTS, control = false, logRequests } = asked;
   const { adminKeyHash = control ? sha256(DEMO_ADMIN_KEY) : undefined } = asked;
   const options = edgeEnvironment({
     configPath: `${ROOT}wrangler.toml`,
@@ -225,6 +227,7 @@ async function startEdge({ plan, options: asked, scratch, signal, page }: EdgeSt
     page,
     steering: plan.steering,
     tenants,
+    logRequests,
   });
   const { child, ready } = await startChild<EdgeService>({
     name: 'edge',

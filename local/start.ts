@@ -41,6 +41,7 @@ async function start(options: StartOptions, interruption: AbortSignal): Promise<
       routingKeys: process.env.ROUTING_KEYS || undefined,
       control: !options.check,
       logLevel: options.logs ?? (options.check ? 'warn' : 'info'),
+      logRequests: options.logs === 'info' || options.logs === 'debug',
       signal: interruption,
       onReady: say,
       onTrouble: warn,

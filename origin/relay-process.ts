@@ -85,7 +85,7 @@ async function run(config: RelayConfig, redisUrl: string | undefined): Promise<v
     threads,
     beside: replaces !== undefined,
     inherit,
-    log,
+    log: log.child({ cluster }),
   });
   opened.defer(() => relay.close());
   // Those that were proven while it took over.

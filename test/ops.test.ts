@@ -126,6 +126,11 @@ describe('of a deployment that works', () => {
 
   test('a call is traced from its URL to session, flow and roster, and then to its end', async () => {
     const { answer, location, region } = await placed();
+    const untouched = ['--relay', region.admin, '--transceiver', `${region.admin}/transceivers/1`];
+    const early = await opsRun(['trace', location, ...untouched], {
+      ROUTING_KEYS: stack.routingKeys,
+    });
+    expect(early.stdout).toMatch(/^relay +\S+, of cluster \d: \d+ flows? to that transceiver$/m);
     await using client = await UdpClient.open();
     const check = stunCheck(
       sdpAttribute(answer, 'ice-ufrag'),

@@ -26,7 +26,7 @@ export function describeTrace(
     const by = relay ? `, by the relay ${relay.address}:${relay.port}` : '';
     rows.push(['client', `${client.address}:${client.port}${by}`]);
   }
-  for (const said of trace.relays) rows.push(...relayRows(said, session !== undefined));
+  for (const said of trace.relays) rows.push(...relayRows(said, session?.client !== undefined));
   if (trace.roster) rows.push(['roster', rosterWords(trace.roster)]);
   return formatTable(rows);
 }

@@ -107,7 +107,7 @@ export async function startRelay(options: RelayOptions, openIo?: OpenIo): Promis
   await options.inherit?.(flows);
   planes.udp.takeOver?.();
   const { listeners, trunk, tcp } = relay;
-  log.info({ cluster, listeners, trunk, tcp, io, threads }, 'The relay forwards');
+  log.info({ listeners, trunk, tcp, io, threads }, 'The relay forwards');
   return relay;
 }
 

@@ -50,11 +50,16 @@ const TINY = 12;
 export class FuzzClient {
   readonly #random: Random;
   readonly #tokens: readonly Buffer[];
+  readonly #seeds: readonly Buffer[];
 
-  /** @param tokens Whole server ufrags, of all kinds that are good or bad. */
-  constructor(random: Random, tokens: readonly string[]) {
+  /**
+   * @param tokens Whole server ufrags, of all kinds that are good or bad.
+   * @param seeds Packets to start from, of 1 to {@link MAX_CLIENT_PACKET} bytes.
+   */
+  constructor(random: Random, tokens: readonly string[], seeds: readonly Buffer[]) {
     this.#random = random;
     this.#tokens = tokens.map((token) => Buffer.from(token));
+    this.#seeds = seeds;
   }
 
   /**
@@ -64,7 +69,11 @@ export class FuzzClient {
    */
   write(out: Buffer, at: number): number {
     const random = this.#random;
-    switch (random.below(10)) {
+    switch (random.below(12)) {
+      case 10:
+        return this.#seed(out, at);
+      case 11:
+        return this.#bend(out, at, this.#seed(out, at));
       case 0:
         return this.#noise(out, at, random.below(TINY));
       case 1:
@@ -92,6 +101,10 @@ export class FuzzClient {
   #noise(out: Buffer, at: number, length: number): number {
     this.#random.fill(out, at, at + length);
     return at + length;
+  }
+
+  #seed(out: Buffer, at: number): number {
+    return at + this.#random.pick(this.#seeds).copy(out, at);
   }
 
   #media(out: Buffer, at: number): number {

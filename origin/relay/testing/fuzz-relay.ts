@@ -16,6 +16,7 @@ import type { Hop } from '../next-hop.ts';
 import { PacketBatch, TRUNK_SOCKET } from '../packet-batch.ts';
 import { MAX_HELD } from '../recovery/held-packets.ts';
 import { FuzzClient } from './fuzz-client.ts';
+import { CLIENT_SEEDS, TRUNK_SEEDS } from './fuzz-seeds.ts';
 import { FuzzSink, type FuzzWorld } from './fuzz-sink.ts';
 import { FUZZ_TRUNK_LENGTH, FuzzTrunk } from './fuzz-trunk.ts';
 import { HeldLedger } from './held-ledger.ts';
@@ -105,7 +106,7 @@ class FuzzedRelay {
   constructor(seed: number) {
     const random = new Random(seed);
     this.#random = random;
-    this.#client = new FuzzClient(random, this.#tokens);
+    this.#client = new FuzzClient(random, this.#tokens, CLIENT_SEEDS);
     this.#clients = Array.from({ length: CLIENTS }, (_, i) =>
       i % 4 === 3
         ? hop(`2001:db8:${(i >> 3).toString(16)}::${i.toString(16)}`, 1000 + i)
@@ -117,6 +118,7 @@ class FuzzedRelay {
       clients: this.#clients,
       proxies: [SELF, SELF, ...RELAYS.map(({ address, port }) => hop(address, port)), ...STRANGERS],
       listeners: [0, 1, 2, 255],
+      seeds: TRUNK_SEEDS,
     });
     const world: FuzzWorld = {
       self: SELF,

@@ -30,6 +30,8 @@ export interface FuzzTrunkOptions {
   /** What frames may name as their proxy: the relay itself, its peers, strangers. */
   readonly proxies: readonly Hop[];
   readonly listeners: readonly number[];
+  /** Datagrams to start from, of which none is longer than {@link FUZZ_TRUNK_LENGTH} less a tail. */
+  readonly seeds: readonly Buffer[];
 }
 
 export class FuzzTrunk {
@@ -50,7 +52,11 @@ export class FuzzTrunk {
 
   /** Writes one to `out`. @returns Its length. */
   write(out: Buffer): number {
-    const { random } = this.#options;
+    const { random, seeds } = this.#options;
+    if (random.once(16)) {
+      const end = random.pick(seeds).copy(out);
+      return random.once(4) ? this.#bend(out, end) : end;
+    }
     let end = 0;
     for (let left = 1 + random.skewed(MAX_FRAMES); left > 0; left--) {
       end = this.#sentCount > 0 && random.once(2) ? this.#answer(out, end) : this.#frame(out, end);
