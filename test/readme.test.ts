@@ -122,7 +122,7 @@ function expectScript(name: string): void {
   for (const step of script!.split('&&').map((text) => text.trim())) {
     const [tool, run, inner] = step.replace(/^exec /, '').split(' ');
     if (tool === 'npm' && run === 'run') expectScript(inner!);
-    else expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
+    else if (tool !== 'npm') expect(existsSync(`${ROOT}node_modules/.bin/${tool}`)).toBe(true);
   }
 }
 
