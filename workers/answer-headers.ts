@@ -56,8 +56,7 @@ export const answerHeaders: MiddlewareHandler<EdgeEnv> = async (context, next) =
   headers.set('access-control-expose-headers', EXPOSED);
   // Unset on routes that no caller enters, and for callers who are refused.
   const caller: Caller | undefined = context.get('caller');
-  const origin = context.req.header('origin');
-  const isBound = origin !== undefined && caller?.tenant.origins !== undefined;
-  headers.set('access-control-allow-origin', isBound ? origin : '*');
-  if (isBound) headers.append('vary', 'origin');
+  const origin = caller?.tenant.origins && context.req.header('origin');
+  headers.set('access-control-allow-origin', origin ?? '*');
+  if (origin !== undefined) headers.append('vary', 'origin');
 };

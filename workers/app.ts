@@ -6,7 +6,7 @@ import { FRAGMENT_CONTENT_TYPE } from '../protocol/ice-fragment.ts';
 import { problemResponse } from '../protocol/problem.ts';
 import { admin } from './admin.ts';
 import { answerHeaders } from './answer-headers.ts';
-import { authenticate, authenticateHeld, limitStarts, requireApiKey } from './authenticate.ts';
+import { admitStart, authenticate, authenticateHeld, requireApiKey } from './authenticate.ts';
 import {
   emptyCall,
   emptyCalls,
@@ -55,7 +55,7 @@ app.use(
   }),
 );
 
-app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], authenticate, limitStarts);
+app.on('POST', ['/v1/calls', '/whip', '/v1/realtime/calls'], admitStart);
 app.on('GET', '/v1/signal', authenticateHeld);
 app.use('/v1/calls/:id', authenticateHeld);
 app.use('/v1/realtime/calls/:id/hangup', authenticateHeld);

@@ -35,9 +35,9 @@ export const requireApiKey: MiddlewareHandler<EdgeEnv> = async (context, next) =
   return problemResponse('forbidden', 'This takes an API key, and no client secret.');
 };
 
-/** Turns away what a tenant starts beyond its calls per minute. */
-export const limitStarts: MiddlewareHandler<EdgeEnv> = async (context, next) =>
-  (await refuseStart(context)) ?? next();
+/** Requests that start a call, within the tenant's calls per minute. */
+export const admitStart: MiddlewareHandler<EdgeEnv> = async (context, next) =>
+  (await refuseCaller(context)) ?? (await refuseStart(context)) ?? next();
 
 /** Counts a start; undefined while it is within the tenant's calls per minute. */
 export async function refuseStart(context: EdgeContext): Promise<Response | undefined> {
@@ -61,7 +61,9 @@ export async function refuseCaller(context: EdgeContext, grace = 0): Promise<Res
     grace,
   });
   if ('problem' in caller) return refused(caller, authorization);
-  const refusal = refuseOrigin(caller, context.req.header('origin'));
+  // A look at a header goes through the runtime.
+  const { origins } = caller.tenant;
+  const refusal = origins && refuseOrigin(caller, context.req.header('origin'));
   if (refusal) return refused(refusal, authorization);
   context.set('caller', caller);
   return undefined;

@@ -15,7 +15,7 @@ export interface EdgeBenchOptions {
 }
 
 /** Calls that warm a subject up: V8 goes on compiling for thousands. */
-const WARM_UP = 5_000;
+const WARM_UP = 12_000;
 
 /** Calls of one measurement. Short turns, so that whatever else the machine does meets all subjects alike. */
 const CALLS = 400;

@@ -28,7 +28,7 @@ const TOLD_HEADERS = {
   'content-type': 'application/sdp',
   location: `/v1/calls/${'x'.repeat(73)}`,
   etag: '"1"',
-  'server-timing': 'steer;dur=0.0, roster;dur=0.0, mint;dur=0.0, forward;dur=1.0',
+  'server-timing': 'steer;dur=0.0, roster;dur=0.0, mint;dur=0.0, forward;dur=1.0, answer;dur=1.0',
   'relay-path': 'colo="FRA", cluster="eu-central-0", ingress="eu-central-0", transceiver=1',
   'x-request-id': crypto.randomUUID(),
   'access-control-expose-headers': 'x'.repeat(110),
@@ -48,7 +48,8 @@ const LINE = {
   colo: 'FRA',
   country: 'DE',
   path: TOLD_HEADERS['relay-path'],
-  stages: { steer: 0, roster: 0, mint: 0, forward: 1 },
+  basis: 'coordinates',
+  stages: { steer: 0, roster: 0, mint: 0, forward: 1, answer: 1 },
   version: 'bench',
 };
 
