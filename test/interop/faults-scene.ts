@@ -13,7 +13,11 @@ try {
   const browser = await launchFirefox(TONE_HZ);
   try {
     // Without a device for sound Firefox makes no tone itself; its microphone is one.
-    const seen = await breakCall(browser, { edge: stack.edge, source: 'microphone' });
+    const seen = await breakCall(browser, {
+      edge: stack.edge,
+      source: 'microphone',
+      switches: ['tcp', 'udp'],
+    });
     await until(async () => Object.keys(await sessionsOf(stack)).length === 0);
     console.log(JSON.stringify(seen));
   } finally {

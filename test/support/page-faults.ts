@@ -10,6 +10,8 @@ export interface FaultsOptions {
   readonly edge: string;
   /** What the call says. */
   readonly source: 'microphone' | 'tone';
+  /** What it switches to, in turn. */
+  readonly switches: readonly ('tcp' | 'udp')[];
   /** Called with the name of what is to be seen on the page now. */
   readonly look?: (name: string, page: TalkPage) => Promise<void>;
 }
@@ -28,7 +30,7 @@ export interface FaultsSeen {
 /** The call is from Frankfurt. Each button must leave it live and heard. */
 export async function breakCall(
   browser: Browser,
-  { edge, source, look = async () => undefined }: FaultsOptions,
+  { edge, source, switches, look = async () => undefined }: FaultsOptions,
 ): Promise<FaultsSeen> {
   const page = await TalkPage.open(browser, edge);
   const transports: string[] = [];
@@ -47,7 +49,7 @@ export async function breakCall(
   await page.untilPassed(PACKETS);
   await look('killed', page);
 
-  for (const transport of ['tcp', 'udp']) {
+  for (const transport of switches) {
     await page.press('#switch-transport');
     await until(async () => (await page.stats()).relay?.endsWith(`/${transport}`));
     transports.push(transport);
