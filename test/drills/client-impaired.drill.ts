@@ -1,13 +1,10 @@
 /** Clients call over a first mile that loses, delays, reorders and repeats packets. */
 import { ImpairedPath } from '../network/impaired-path.ts';
 import type { Drill } from './drill.ts';
-import { BAD_NETWORK, LOSS_GAP, duplicatesOf } from './impaired-network.ts';
+import { BAD_NETWORK, talkOver } from './impaired-network.ts';
 import { HOME } from './system.ts';
 
 const CALLS = 6;
-
-/** Milliseconds of talking. */
-const TALK = 12_000;
 
 /** Bits per second each way: a phone at the edge of its cell. */
 const RATE = 256_000;
@@ -29,16 +26,6 @@ export const drill: Drill = {
       paths.push(path);
       return path.address;
     });
-    calls.measure();
-    await stage.pause(TALK);
-    const gap = calls.longestGap;
-    const { came, decoded } = await duplicatesOf(stage, calls, paths, region);
-    const lost = await calls.lost();
-    stage.must(gap <= LOSS_GAP, `a call was not heard for ${gap.toFixed(0)} ms`);
-    stage.log(`copies: ${came}, taken beyond what came: ${decoded}`);
-    stage.must(came > 0, 'the network repeated nothing');
-    stage.must(decoded <= 0, `${decoded} packets were decoded twice`);
-    stage.must(lost === 0, `${lost} of ${CALLS} calls were lost`);
-    return { calls: CALLS, lost, gap, note: `${came} copies came, none was decoded` };
+    return talkOver(stage, calls, paths, region);
   },
 };

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { ImpairmentOptions } from '../network/impairment.ts';
 import type { RtpLedger } from '../network/rtp-ledger.ts';
 import type { Calls } from './calls.ts';
+import type { Figures } from './drill.ts';
 import type { DrillRegion } from './region.ts';
 import type { Stage } from './stage.ts';
 
@@ -15,7 +16,10 @@ export const BAD_NETWORK: ImpairmentOptions = {
 };
 
 /** Milliseconds without audio that loss may make on a busy machine: a call that needs its next check takes longer. */
-export const LOSS_GAP = 2_000;
+const LOSS_GAP = 2_000;
+
+/** Milliseconds of talking. */
+const TALK = 12_000;
 
 /** Milliseconds until what was on its way has come. */
 const ON_ITS_WAY = 500;
@@ -45,7 +49,7 @@ interface Network {
 }
 
 /** Copies of packets that came, both ways, and how many packets went into decoders again. */
-export interface Duplicates {
+interface Duplicates {
   readonly came: number;
   readonly decoded: number;
 }
@@ -55,7 +59,7 @@ export interface Duplicates {
  *
  * @param networks All ways to the region's transceivers that the calls' audio takes.
  */
-export async function duplicatesOf(
+async function duplicatesOf(
   stage: Stage,
   calls: Calls,
   networks: readonly Network[],
@@ -75,4 +79,29 @@ export async function duplicatesOf(
   }
   for (const network of networks) network.isCut = false;
   return { came, decoded };
+}
+
+/**
+ * Lets the calls talk, and judges that all go on, each is heard, and no copy is.
+ *
+ * @param networks All ways to the region's transceivers that the calls' audio takes.
+ */
+export async function talkOver(
+  stage: Stage,
+  calls: Calls,
+  networks: readonly Network[],
+  region: DrillRegion,
+): Promise<Figures> {
+  calls.measure();
+  await stage.pause(TALK);
+  const gap = calls.longestGap;
+  const { came, decoded } = await duplicatesOf(stage, calls, networks, region);
+  const lost = await calls.lost();
+  const count = calls.all.length;
+  stage.must(gap <= LOSS_GAP, `a call was not heard for ${gap.toFixed(0)} ms`);
+  stage.log(`copies: ${came}, taken beyond what came: ${decoded}`);
+  stage.must(came > 0, 'the network repeated nothing');
+  stage.must(decoded <= 0, `${decoded} packets were decoded twice`);
+  stage.must(lost === 0, `${lost} of ${count} calls were lost`);
+  return { calls: count, lost, gap, note: `${came} copies came, none was decoded` };
 }

@@ -2,13 +2,10 @@
 import { ImpairedTrunk } from '../network/impaired-trunk.ts';
 import { UdpPath } from '../network/udp-path.ts';
 import type { Drill } from './drill.ts';
-import { BAD_NETWORK, LOSS_GAP, duplicatesOf } from './impaired-network.ts';
+import { BAD_NETWORK, talkOver } from './impaired-network.ts';
 import { ELSEWHERE, HOME } from './system.ts';
 
 const CALLS = 6;
-
-/** Milliseconds of talking. */
-const TALK = 12_000;
 
 /** Milliseconds from Frankfurt to Virginia. */
 const DELAY = 45;
@@ -40,16 +37,6 @@ export const drill: Drill = {
     const calls = await stage.calls(system, HOME, CALLS, async (relay) => {
       return relay.port === ingress.listener.port ? relay : nowhere.address;
     });
-    calls.measure();
-    await stage.pause(TALK);
-    const gap = calls.longestGap;
-    const { came, decoded } = await duplicatesOf(stage, calls, [trunk], home);
-    const lost = await calls.lost();
-    stage.must(gap <= LOSS_GAP, `a call was not heard for ${gap.toFixed(0)} ms`);
-    stage.log(`copies: ${came}, taken beyond what came: ${decoded}`);
-    stage.must(came > 0, 'the network repeated nothing');
-    stage.must(decoded <= 0, `${decoded} packets were decoded twice`);
-    stage.must(lost === 0, `${lost} of ${CALLS} calls were lost`);
-    return { calls: CALLS, lost, gap, note: `${came} copies came, none was decoded` };
+    return talkOver(stage, calls, [trunk], home);
   },
 };
