@@ -61,9 +61,7 @@ export async function refuseCaller(context: EdgeContext, grace = 0): Promise<Res
     grace,
   });
   if ('problem' in caller) return refused(caller, authorization);
-  // A look at a header goes through the runtime.
-  const { origins } = caller.tenant;
-  const refusal = origins && refuseOrigin(caller, context.req.header('origin'));
+  const refusal = refuseOrigin(caller, context.req.header('origin'));
   if (refusal) return refused(refusal, authorization);
   context.set('caller', caller);
   return undefined;

@@ -8,7 +8,6 @@ import type { RelayAddress } from '../protocol/signature.ts';
  * addresses, as by anycast, name each once.
  */
 export function relaysFor(ingress: SteeringCluster, home: SteeringCluster): RelayAddress[] {
-  if (ingress === home) return [...home.relays];
   const relays = [...ingress.relays, ...home.relays];
   return [...new Map(relays.map((relay) => [keyOf(relay), relay])).values()];
 }
